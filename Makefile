@@ -21,7 +21,7 @@ run: $(VENV)/.installed-run $(if $(ENCODER),$(VENV)/.installed-$(ENCODER))  ## i
 
 .PHONY: studio
 studio: $(VENV)/.installed-dev  ## the graph in LangGraph Studio's development server
-	@exec $(BIN)/langgraph dev $(ARGS)
+	@LANGGRAPH_CLI_NO_ANALYTICS=1 exec $(BIN)/langgraph dev $(ARGS)
 
 # Bytecode is kept: else both workers and a hundred processes of the tests compile the same modules.
 .PHONY: test

@@ -7,3 +7,9 @@ rerank/       ``models.py`` is the table; Cohere, ONNX folders, HTTP servers; th
 blocking.py   the synchronous methods of LangChain's interfaces, over the asynchronous ones
 http/         connections, retries, error mapping
 """
+
+import os
+
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+"""ONNX Runtime from 1.31 on keeps a device id in the home folder, and sends events to its maker, unless it is told not
+to before it is loaded."""

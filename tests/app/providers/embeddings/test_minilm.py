@@ -9,6 +9,7 @@ import os
 import random
 import re
 import shutil
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -27,6 +28,7 @@ from app.providers.embeddings.onnx_encoder import Precision, fast_precision, gra
 from app.providers.embeddings.vectors import length_batches
 from app.settings import load_settings
 from graph.errors import ConfigurationError
+from tests.support.paths import ROOT
 
 DATA = Path(__file__).parent / "data"
 TEXTS: list[str] = json.loads((DATA / "minilm_texts.json").read_text(encoding="utf-8"))
@@ -250,3 +252,14 @@ def local_copy(folder: Path, to: Path) -> Path:
     (to / "model.safetensors").symlink_to(folder / "model.safetensors")
     shutil.copy(folder / "tokenizer.json", to / "tokenizer.json")
     return to
+
+
+def test_nothing_is_reported_and_nothing_is_written_at_home(tmp_path: Path) -> None:
+    """ONNX Runtime's telemetry, which keeps a device id in the home folder and sends events, is off."""
+    embed = (
+        "from app.providers.embeddings.minilm import *; print(len(MiniLMEmbeddings(find_weights()).embed_query('x')))"
+    )
+    environment = {"HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", embed], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "384\n", done.stderr
+    assert list(tmp_path.iterdir()) == []
