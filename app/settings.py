@@ -90,6 +90,11 @@ class Settings(BaseSettings):
         description="`local` (calibrated), a folder with an ONNX cross-encoder, `cohere:rerank-v3.5`, `tei:URL`, "
         "`rerank:MODEL@URL`, `none`",
     )
+    verifier: str = Field(
+        "reader",
+        description="reads the claims of an answer: `reader` (embedded), a folder with an ONNX cross-encoder for "
+        "entailment; `model` (the chat model) or `provider:model` reads again where the reader is unsure",
+    )
     reranker_api_key: SecretStr = Field(SecretStr(""), description="key of the server in `tei:` or `rerank:`, if any")
     vector_store: Literal["embedded", "qdrant", "chroma"] = Field("embedded", description="where the chunks are")
     data_dir: Path = Field(Path(".garden"), description="folder of the embedded store")

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from answering.types import Chunk, Draft, PassageReader, SubqueryResults
+from answering.types import Chunk, ClaimReader, Draft, PassageReader, SubqueryResults
 from graph.state import Question
 
 
@@ -73,7 +73,9 @@ class Ports:
     """Reads the best chunks for the question before they are graded."""
     reads_all: Callable[[], bool] = lambda: False
     """Whether it reads all of them, not only until one answers: a model that is slow to read must get the best."""
-    verifier: PassageReader | None = None
+    verifier: ClaimReader | None = None
     """Reads what is cited for a sentence of the answer."""
+    second_verifier: ClaimReader | None = None
+    """Reads it too where the first one is unsure."""
     rewriter: Rewriter | None = None
     """Rewrites follow-up questions; without one they are completed with words of the question before."""

@@ -24,7 +24,7 @@ import numpy as np
 from anchorcite import LexicalScorer, split_sentences_with_offsets
 
 from answering.evidence.anchors import CitationAnchor
-from answering.evidence.attribution import check_claims
+from answering.evidence.attribution import Readings, check_claims
 from answering.evidence.claims import clauses
 from answering.evidence.support import SUPPORT_BAR, overlap
 from answering.text.sentences import sentence_spans
@@ -91,7 +91,7 @@ async def shipped(one: Labelled, reader: PassageReader) -> float:
     parts = clauses(one.claim, 0, len(one.claim))
     groups = tuple((number,) for number in range(len(one.chunks)))
     anchor = CitationAnchor(len(one.claim), 0, groups, (0, len(one.claim)), parts if len(parts) > 1 else [])
-    await check_claims([anchor], one.claim, one.chunks, reader, one.question, None)
+    await check_claims([anchor], one.claim, one.chunks, one.question, Readings(reader))
     return anchor.support
 
 

@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from answering.evidence.anchors import CitationAnchor, SupportedSpan
 from answering.evidence.claims import ANSWERS, YES_OR_NO, bare_claim, completed
@@ -11,10 +11,12 @@ from answering.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely
 from answering.text.amounts import as_written
 from answering.text.sentences import Span
 from answering.text.terms import question_stems, words_of
-from answering.types import Chunk, Passage, PassageReader, ReadingFailed
+from answering.types import Chunk, ClaimReader, Passage, ReadingFailed
 
 MAX_CHUNKS = 2  # of one document or page that are searched for one claim: those with most of its words
 MAX_CLAIM = 4_000  # characters of a claim that is checked; no sentence of a document carries a longer one
+UNSURE = 3.0
+"""Log-odds that are read again where there is a second reader: within ±3.0, a support of .05 to .95."""
 log = logging.getLogger("garden.graph")
 
 Groups = tuple[tuple[int, ...], ...]  # the chunks that each source of a citation may mean
@@ -50,14 +52,14 @@ class _Check:
         forms = (self.claim_with_question, self.claim_text)[: 1 + echo]
         return [((form, passage), (as_written(form, passage.sentences), passage)) for form in forms]
 
-    def score(self, logits: dict[Pair, float]) -> None:
-        """Set every quote's support by the reader's *logits*; the overlap limits that of a mere "yes" or "no"."""
+    def score(self, log_odds: Mapping[Pair, float]) -> None:
+        """Set every quote's support by what was read; the overlap limits that of a mere "yes" or "no"."""
         limits = [None] if YES_OR_NO.fullmatch(self.claim) else []
         for group in self.candidates:
             for at, quote in enumerate(group):
                 forms = self._forms(quote.passage) if quote.passage else [()]
-                best = [max((logits[pair] for pair in form if pair in logits), default=None) for form in forms]
-                group[at] = replace(quote, support=min(supported(quote, logit) for logit in best + limits))
+                best = [max((log_odds[pair] for pair in form if pair in log_odds), default=None) for form in forms]
+                group[at] = replace(quote, support=min(supported(quote, read) for read in best + limits))
 
     def support(self) -> float:
         """Return the highest support of a quote."""
@@ -74,15 +76,54 @@ class _Check:
         return self.support() < SUPPORT_BAR and not refused
 
 
+@dataclass(slots=True)
+class Readings:
+    """What was read for the claims of one answer: the log-odds of each pair, which is read once.
+
+    After ``until``, on the event loop's clock, nothing is read. Where ``reader`` is unsure, ``second`` reads too, if
+    there is one, and the mean counts (the logarithmic opinion pool of two readers who weigh the same); where that one
+    fails, the first one's reading stays.
+    """
+
+    reader: ClaimReader | None
+    second: ClaimReader | None = None
+    until: float | None = None
+    log_odds: dict[Pair, float] = field(default_factory=dict)
+
+    async def read(self, pairs: Iterable[Pair]) -> None:
+        """Read what of *pairs* was not read yet; nothing where the reader fails or is too slow."""
+        fresh = [pair for pair in dict.fromkeys(pairs) if pair not in self.log_odds]
+        if not (self.reader and fresh):
+            return
+        try:
+            async with asyncio.timeout_at(self.until):
+                read = await asyncio.gather(*(self.reader.support(*pair) for pair in fresh))
+        except (ReadingFailed, TimeoutError) as error:
+            log.warning("support scored by overlap", extra={"failed": type(error).__name__, "pairs": len(fresh)})
+            return
+        self.log_odds.update(zip(fresh, read, strict=True))
+        if self.second:
+            await self._read_again(self.second, [pair for pair in fresh if abs(self.log_odds[pair]) < UNSURE])
+
+    async def _read_again(self, second: ClaimReader, pairs: Sequence[Pair]) -> None:
+        failures: list[str] = []
+
+        async def again(pair: Pair) -> None:
+            try:
+                async with asyncio.timeout_at(self.until):
+                    self.log_odds[pair] = (self.log_odds[pair] + await second.support(*pair)) / 2
+            except (ReadingFailed, TimeoutError) as error:
+                failures.append(type(error.__cause__ or error).__name__)
+
+        await asyncio.gather(*map(again, pairs))
+        if failures:
+            log.warning("claims not read again", extra={"failed": sorted(set(failures)), "pairs": len(failures)})
+
+
 async def check_claims(
-    anchors: list[CitationAnchor],
-    text: str,
-    chunks: Sequence[Chunk],
-    reader: PassageReader | None,
-    question: str,
-    until: float | None,
+    anchors: list[CitationAnchor], text: str, chunks: Sequence[Chunk], question: str, readings: Readings
 ) -> list[CitationAnchor]:
-    """Set each anchor's quotes and support in *text*; after *until*, on the event loop's clock, nothing is read.
+    """Set each anchor's quotes and support in *text* by *readings*, which grow.
 
     A claim without one supporting quote is checked clause by clause.
     """
@@ -96,7 +137,9 @@ async def check_claims(
                 await asyncio.sleep(0)  # a long answer must not block the event loop, and its deadline must end it
                 checks[key] = _check(key[0], groups, chunks, question)
             results.append(checks[key])
-        await _read(results, reader, until)
+        await readings.read(pair for check in results for pair in check.pairs())
+        for check in results:
+            check.score(readings.log_odds)
         return results
 
     claims = await checked((anchor.claim, anchor.groups) for anchor in anchors)
@@ -131,18 +174,3 @@ def _check(claim: str, groups: Groups, chunks: Sequence[Chunk], question: str) -
         found = (quotes(form, chunk, question_terms, must_read=answer is not None) for form, chunk in forms)
         candidates.append([quote for some in found for quote in some])
     return _Check(claim, claim_text, completed(answered, context), context, candidates)
-
-
-async def _read(checks: Sequence[_Check], reader: PassageReader | None, until: float | None) -> None:
-    """Score *checks* by the reader; by lexical overlap where it fails or times out."""
-    logits: dict[Pair, float] = {}
-    pairs = list(dict.fromkeys(pair for check in checks for pair in check.pairs())) if reader else []
-    if reader and pairs:
-        try:
-            async with asyncio.timeout_at(until):
-                read = await asyncio.gather(*(reader.support(*pair) for pair in pairs))
-            logits = dict(zip(pairs, read, strict=True))
-        except (ReadingFailed, TimeoutError) as error:
-            log.warning("support scored by overlap", extra={"failed": type(error).__name__, "pairs": len(pairs)})
-    for check in checks:
-        check.score(logits)

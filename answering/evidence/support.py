@@ -23,8 +23,7 @@ SUPPORT_BAR, CLEAR_SUPPORT = 0.5, 0.8
 """Least support of a citation that is kept, and of one the model did not set itself (``ATTRIBUTION=verified``)."""
 CONTRADICTED = 0.2
 """Most support of what is refused (``Quote.refused``), and without a reader of any sentence with a change."""
-SCALE, BIAS = 0.8, 0.65  # Platt scaling of the reader's logit
-CHANGES = {None: 0.0, "condition": 0.0, "name": 1.5, "denial": 2.5, "amount": 3.5}  # taken from the logit
+CHANGES = {None: 0.0, "condition": 0.0, "name": 1.5, "denial": 2.5, "amount": 3.5}  # taken from the log-odds
 OVERLAP_BAR, OVERLAP_STEEPNESS = 0.75, 12.0
 """Support where nothing is read: the overlap at which it is one half, and its steepness there."""
 AROUND, COVERED = 3, (0.6, 0.75, 0.9)
@@ -88,17 +87,17 @@ def quotes(
     return [_nearest(sentence, chunk, question_terms)]
 
 
-def supported(quote: Quote, support_logit: float | None) -> float:
-    """Return the support of *quote* in [0, 1] by *support_logit*, else by overlap."""
-    if quote.refused or (quote.contradiction and support_logit is None):
+def supported(quote: Quote, read: float | None) -> float:
+    """Return the support of *quote* in [0, 1] by the log-odds that a reader *read*, else by overlap."""
+    if quote.refused or (quote.contradiction and read is None):
         return min(quote.overlap, CONTRADICTED)
     if quote.verbatim:
         return 1.0
-    if support_logit is None:
-        logit = OVERLAP_STEEPNESS * (quote.overlap - OVERLAP_BAR)
+    if read is None:
+        log_odds = OVERLAP_STEEPNESS * (quote.overlap - OVERLAP_BAR)
     else:
-        logit = SCALE * support_logit + BIAS - CHANGES[quote.contradiction]
-    return round(1.0 / (1.0 + math.exp(-logit)), 4)
+        log_odds = read - CHANGES[quote.contradiction]
+    return round(1.0 / (1.0 + math.exp(-log_odds)), 4)
 
 
 def _verbatim(sentence: str, chunk: Chunk, span: Span, must_read: bool) -> Quote:

@@ -16,11 +16,11 @@ from answering.evidence.anchors import (
     states,
     uncited_anchor,
 )
-from answering.evidence.attribution import check_claims
+from answering.evidence.attribution import Readings, check_claims
 from answering.evidence.claims import claim_span, introduced
 from answering.evidence.support import Quote
 from answering.text.terms import asks_whether, question_stems, words_of
-from answering.types import Chunk, CitedSentence, PassageReader
+from answering.types import Chunk, CitedSentence, ClaimReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,8 @@ async def verify(
     sentences: Sequence[CitedSentence],
     chunks: Sequence[Chunk],
     *,
-    reader: PassageReader | None,
+    reader: ClaimReader | None,
+    second: ClaimReader | None = None,
     question: str = "",
     attribute: bool = False,
     seconds: float | None = None,
@@ -51,14 +52,15 @@ async def verify(
     """Verify every sentence against *chunks*, cited or not; each that states something is supported or removed.
 
     A claim need not repeat what *question* says. Only with *attribute* a supported sentence that the model did not cite
-    gets its citation. A heading, a preamble and code stay only with what they introduce. After *seconds* the lexical
-    overlap replaces the *reader*.
+    gets its citation. A heading, a preamble and code stay only with what they introduce. Where *reader* is
+    unsure, *second* reads too. After *seconds* nothing more is read; what no reader read, the lexical overlap decides.
     """
     if any(source.span for sentence in sentences for source in sentence.sources):
         return [copied(sentence, chunks) for sentence in sentences]
     draft = anchor_draft(sentences)
     until = None if seconds is None else asyncio.get_running_loop().time() + seconds
-    checked = partial(check_claims, text=draft.text, chunks=chunks, reader=reader, question=question, until=until)
+    readings = Readings(reader, second, until)
+    checked = partial(check_claims, text=draft.text, chunks=chunks, question=question, readings=readings)
     cited = await checked([anchor for anchor in draft.anchors if says_more(draft, anchor.sentence, question)])
     stating = [
         number for number in range(len(sentences)) if states(draft, number) and says_more(draft, number, question)

@@ -25,6 +25,7 @@ from app.pipeline.chat import ChatRewriter, ChatSynthesizer
 from app.pipeline.extractive import CosineGrader, ExtractiveSynthesizer, LocalGrader
 from app.pipeline.rerank_grader import DEFAULT_SCALE, RerankGrader, ScoreScale, read_fitted
 from app.pipeline.retriever import CollectionRetriever
+from app.pipeline.verifiers import make_verifiers
 from app.providers.chat.chat_model import ChatModel
 from app.providers.chat.models import make_chat_model
 from app.providers.embeddings.models import EmbeddingModel, make_embeddings
@@ -129,6 +130,7 @@ def build_container(
     if isinstance(synthesizer, ChatSynthesizer):
         chat, probe_chat = synthesizer.chat, synthesizer.aprobe
         extractor = _make_extractor(settings, calibration)
+    verifiers = make_verifiers(settings, reader, chat)
     # Last, so that no collection stays open when another part cannot be made.
     collection = settings.vector_store_collection
     store = make_store(settings, collection, embedding) if store is None else as_store(store, embedding)
@@ -140,7 +142,8 @@ def build_container(
         extractor=extractor,
         reader=reader,
         reads_all=lambda: chat is not None and chat.pace.slow,
-        verifier=reader,
+        verifier=verifiers.reader,
+        second_verifier=verifiers.second,
         rewriter=ChatRewriter(chat) if chat else None,
     )
     policy = Policy(
@@ -166,6 +169,8 @@ def build_container(
     closing.push_async_callback(store.aclose)
     closing.push_async_callback(collections.aclose)
     closing.callback(reader.close)
+    if verifiers.aclose:
+        closing.push_async_callback(verifiers.aclose)
     if chat and chat.aclose:
         closing.push_async_callback(chat.aclose)
     if isinstance(grader, RerankGrader):

@@ -8,7 +8,7 @@ from langgraph.config import get_stream_writer
 
 from answering.evidence.verify import VerifiedSentence, verify
 from answering.render import cite_by_document, numbered
-from answering.types import Chunk, Citation, PassageReader
+from answering.types import Chunk, Citation, ClaimReader
 from graph.outputs import ended
 from graph.state import Context, State, Update
 
@@ -16,7 +16,7 @@ SHARE_OF_TIME = 0.5
 """Share of the remaining time that the reader may take; past it, the lexical overlap decides."""
 
 
-async def cite(state: State, _: Context, *, reader: PassageReader | None) -> Update:
+async def cite(state: State, _: Context, *, reader: ClaimReader | None, second: ClaimReader | None = None) -> Update:
     """Fill ``pieces``, ``citations``, ``unsupported``; finish the answer, or say by ``outcome`` why there is none.
 
     ``confidence`` is the synthesizer's own, or ``model_confidence``. Without a valid citation it is 0.
@@ -26,6 +26,7 @@ async def cite(state: State, _: Context, *, reader: PassageReader | None) -> Upd
         draft.sentences,
         chunks,
         reader=reader,
+        second=second,
         question=question.text,
         attribute=question.attribution == "verified",
         seconds=max(0.0, question.deadline - time.monotonic()) * SHARE_OF_TIME,

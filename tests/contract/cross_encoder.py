@@ -22,6 +22,7 @@ def write_cross_encoder(
     *,
     file: str = "model.onnx",
     scores: int = 1,
+    labels: Sequence[str] = (),
     type_ids: bool = True,
     extra_input: str | None = None,
     batch: str | int = "batch",
@@ -29,15 +30,19 @@ def write_cross_encoder(
 ) -> Path:
     """Write the folder and return it. The logit is ``2 · shared - 3``, over the words of *texts*; *scores* of them.
 
+    With *labels* it is a classifier: those are its classes, and the score of all but "entailment", or "LABEL_1", is 0.
     *type_ids*: which text a token is of comes as an input, as BERT has it; else it is found by the separator.
     """
     target = folder / file
     target.parent.mkdir(parents=True, exist_ok=True)
     tokenizer = _tokenizer(texts)
     tokenizer.save(str(folder / "tokenizer.json"))
-    (folder / "config.json").write_text(json.dumps({"pad_token_id": PAD, "max_position_embeddings": 514}))
+    config = {"pad_token_id": PAD, "max_position_embeddings": 514}
+    names = {"id2label": {str(number): label for number, label in enumerate(labels)}} if labels else {}
+    (folder / "config.json").write_text(json.dumps(config | names))
     (folder / "tokenizer_config.json").write_text(json.dumps({"model_max_length": most_tokens}))
-    onnx.save(_model(tokenizer.get_vocab_size(), scores, type_ids, extra_input, batch), str(target))
+    counting = [label in ("entailment", "LABEL_1") for label in labels] or [True] * scores
+    onnx.save(_model(tokenizer.get_vocab_size(), counting, type_ids, extra_input, batch), str(target))
     return folder
 
 
@@ -63,7 +68,9 @@ def _tokenizer(texts: Sequence[str]) -> Tokenizer:
     return tokenizer
 
 
-def _model(vocabulary: int, scores: int, type_ids: bool, extra_input: str | None, batch: str | int) -> onnx.ModelProto:
+def _model(
+    vocabulary: int, counting: Sequence[bool], type_ids: bool, extra_input: str | None, batch: str | int
+) -> onnx.ModelProto:
     counts = np.ones(vocabulary, np.float32)
     counts[[0, 2, 3]] = 0.0
     constants = {
@@ -75,8 +82,8 @@ def _model(vocabulary: int, scores: int, type_ids: bool, extra_input: str | None
         "first": np.array([1], np.int64),
         "last": np.array([2], np.int64),
         "shape": np.array([-1, 1], np.int64),
-        "weight": np.full((1, scores), 2.0, np.float32),
-        "bias": np.full(scores, -3.0, np.float32),
+        "weight": np.array([counting], np.float32) * 2.0,
+        "bias": np.array(counting, np.float32) * -3.0,
     }
     nodes = [
         helper.make_node("Equal", ["input_ids", "sep"], ["is_sep"]),
@@ -106,7 +113,7 @@ def _model(vocabulary: int, scores: int, type_ids: bool, extra_input: str | None
         nodes,
         "cross-encoder",
         [helper.make_tensor_value_info(name, TensorProto.INT64, [batch, "sequence"]) for name in names],
-        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [batch, scores])],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [batch, len(counting)])],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from itertools import count
 from typing import Any
 
@@ -31,6 +32,8 @@ class OllamaPeer(HttpPeer):
         self.answers: list[Answer] = []
         self.pause = 0.02
         """Seconds between the pieces of a dripping answer."""
+        self.probabilities: dict[str, float] = {}
+        """Those of the first token of a reply, told where a request asks for them."""
         self.loads: list[Received] = []
         """The requests for one token, with which a client has the model loaded; they are none of ``requests``."""
         self.overfull: list[int] = []
@@ -65,7 +68,7 @@ class OllamaPeer(HttpPeer):
         if not self._has(body["model"]):
             return _missing(body["model"])
         prompt, options = _prompt(body), body.get("options") or {}
-        if options.get("num_predict") == 1:  # it is only to load the model
+        if options.get("num_predict") == 1 and not body.get("logprobs"):  # it is only to load the model
             self.loads.append(request)
             self.requests.remove(request)
             loading = self._stream(body["model"], LOADED, "length", request.path == "/api/chat")
@@ -85,7 +88,10 @@ class OllamaPeer(HttpPeer):
             return Reply(stream, content_type="application/x-ndjson")
         if self._streaming == "error_event":
             return _json({"error": f"unexpected EOF {SECRET}"}, 500)
-        return Reply(_whole(stream))
+        told = (
+            {"logprobs": told_probabilities(self.probabilities)} if body.get("logprobs") and self.probabilities else {}
+        )
+        return Reply(_whole(stream, told))
 
     async def _stream(self, model: str, pieces: list[str], reason: str, chat: bool) -> AsyncIterator[bytes]:
         fault = self._streaming
@@ -146,14 +152,20 @@ def _done(reason: str, count: int) -> dict[str, Any]:
     return {"done": True, "done_reason": reason, **spent}
 
 
-async def _whole(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The lines of *stream* in one, once the last of them is there."""
+def told_probabilities(probabilities: dict[str, float]) -> list[dict[str, Any]]:
+    """The first token of a reply with its alternatives, as both Ollama and OpenAI write it."""
+    tokens = [{"token": token, "logprob": math.log(share)} for token, share in probabilities.items()]
+    return [{**tokens[0], "top_logprobs": tokens}]
+
+
+async def _whole(stream: AsyncIterator[bytes], told: Mapping[str, Any] | None = None) -> AsyncIterator[bytes]:
+    """The lines of *stream* in one, once the last of them is there, with what else is *told*."""
     try:
         parts = [json.loads(line) async for line in stream]
     except Hangup:
         yield b'{"message"'
         raise
-    reported = dict(parts[-1])
+    reported = {**parts[-1], **(told or {})}
     if "message" in reported:
         reported["message"] = {**reported["message"], "content": "".join(part["message"]["content"] for part in parts)}
     else:

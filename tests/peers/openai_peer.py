@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from tests.peers.http_peer import HttpPeer
-from tests.peers.ollama_peer import read_and_answer
+from tests.peers.ollama_peer import read_and_answer, told_probabilities
 from tests.peers.wire import SECRET, Hangup, Received, Reply, refusal
 
 MODEL = "qwen2.5"
@@ -21,6 +21,8 @@ class OpenAIPeer(HttpPeer):
     def __init__(self) -> None:
         super().__init__()
         self.answers: list[str] = []
+        self.probabilities: dict[str, float] | None = {}
+        """Those of the first token of a reply, told where a request asks for them; None: it refuses to tell."""
         self.loads: list[Received] = []
         """The requests for one token, with which a client has the model loaded; they are none of ``requests``."""
         self.pause = 0.02
@@ -37,22 +39,27 @@ class OpenAIPeer(HttpPeer):
     def _complete(self, request: Received) -> Reply:
         body = request.body
         limit = body.get("max_tokens") or body.get("max_completion_tokens") or 1_000_000
-        if limit == 1:  # it is only to load the model
+        if body.get("logprobs") and self.probabilities is None:
+            return refusal(400)
+        load = limit == 1 and not body.get("logprobs")  # it is only to load the model
+        if load:
             self.loads.append(request)
             self.requests.remove(request)
-        text = "." if limit == 1 else self.answers.pop(0) if self.answers else read_and_answer(request)
+        text = "." if load else self.answers.pop(0) if self.answers else read_and_answer(request)
         pieces = re.findall(r"\S+\s*|\s+", text)
         reason = "length" if limit < len(pieces) or limit == 1 else "stop"
-        return Reply(self._stream(pieces[:limit], reason), content_type="text/event-stream")
+        told = {"logprobs": {"content": told_probabilities(self.probabilities)}} if self.probabilities else {}
+        told = told if body.get("logprobs") else {}
+        return Reply(self._stream(pieces[:limit], reason, told), content_type="text/event-stream")
 
-    async def _stream(self, pieces: list[str], reason: str) -> AsyncIterator[bytes]:
+    async def _stream(self, pieces: list[str], reason: str, told: dict[str, Any]) -> AsyncIterator[bytes]:
         fault = self._streaming
         while fault == "drip":
             yield _event({"delta": {"content": "still "}})
             await asyncio.sleep(self.pause)
         half = max(1, len(pieces) // 2)
         for piece in pieces[:half] if fault in ("drop", "length", "error_event") else pieces:
-            yield _event({"delta": {"content": piece}})
+            yield _event({"delta": {"content": piece}, **told})
         if fault == "drop":
             raise Hangup
         if fault == "error_event":

@@ -31,6 +31,8 @@ SHA256 = {
 """sha256 of the shipped weights; other bytes under these names stop the start."""
 QUESTION_TOKENS, PASSAGE_TOKENS = 96, 224
 """Word pieces of a question, or of a claim with its question (the last), and of a passage: ``training/examples.py``."""
+SCALE, BIAS = 0.8, 0.65
+"""Platt scaling of the logit of a statement: ``docs/evidence.md``."""
 UNREAD = 20.0
 """How far below "no sentence answers" the score is of a sentence that was not read."""
 
@@ -66,7 +68,7 @@ class OnnxReader:
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._read, question, passage)
 
     async def support(self, claim: str, passage: Passage) -> float:
-        """Return the logit that *passage* supports *claim*."""
+        """Return the log-odds that *passage* supports *claim*."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._support, claim, passage)
 
     def close(self) -> None:
@@ -87,7 +89,7 @@ class OnnxReader:
 
     def _support(self, claim: str, passage: Passage) -> float:
         ids, _ = self._encoded(claim, passage)
-        return float(self._statements.logits(ids, [0])[0, Logit.SUPPORTED])
+        return SCALE * float(self._statements.logits(ids, [0])[0, Logit.SUPPORTED]) + BIAS
 
     def _encoded(self, question: str, passage: Passage) -> tuple[list[int], list[tuple[int, int]]]:
         """Encode ``[CLS] question [SEP] title: sentence … [SEP]``; return ids and token ranges of sentences."""
