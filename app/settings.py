@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from app.plugins import registered
 from graph.errors import ConfigurationError
 from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 
@@ -22,6 +23,8 @@ OLLAMA_PORT = 11434
 """Ollama's default port."""
 SLOTS_PER_CORE = 32
 """Concurrent requests per core: most of them wait for a model, not for this machine."""
+STORES = ("embedded", "qdrant", "chroma")
+"""The stores that are ours."""
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -54,6 +57,13 @@ def _checked_address(value: str) -> str:
     if value and not is_address(value):
         raise ValueError("an address that starts with http:// or https:// and names a host")
     return value.rstrip("/")
+
+
+def _store_name(value: str) -> str:
+    """Return the name of a store. Raises ``ValueError`` for one that there is not."""
+    if value not in STORES and value not in (plugins := registered("stores")):
+        raise ValueError(f"{', '.join([*STORES, *plugins])}, or a store that another package registers")
+    return value
 
 
 Address = Annotated[str, AfterValidator(_checked_address)]
@@ -96,7 +106,9 @@ class Settings(BaseSettings):
         "entailment; `model` (the chat model) or `provider:model` reads again where the reader is unsure",
     )
     reranker_api_key: SecretStr = Field(SecretStr(""), description="key of the server in `tei:` or `rerank:`, if any")
-    vector_store: Literal["embedded", "qdrant", "chroma"] = Field("embedded", description="where the chunks are")
+    vector_store: Annotated[str, AfterValidator(_store_name)] = Field(
+        "embedded", description="where the chunks are: `embedded`, `qdrant` or `chroma`"
+    )
     data_dir: Path = Field(Path(".garden"), description="folder of the embedded store")
 
     ollama_host: HostOrAddress = Field("http://localhost:11434", description="address of Ollama")

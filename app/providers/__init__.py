@@ -10,6 +10,6 @@ http/         connections, retries, error mapping
 
 import os
 
-os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+os.putenv("ORT_DISABLE_TELEMETRY", "1")
 """ONNX Runtime from 1.31 on keeps a device id in the home folder, and sends events to its maker, unless it is told not
 to before it is loaded."""

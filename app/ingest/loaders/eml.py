@@ -148,7 +148,7 @@ def _loaded(part: MIMEPart, name: str) -> LoadedDocument:
         raise Unreadable(f"no loader reads {suffix or part.get_content_type()}")
     if not payload.strip():
         raise Unreadable("empty")
-    loaded = import_module(f"app.ingest.loaders.{FORMATS[suffix]}").load(payload, name)
+    loaded = import_module(FORMATS[suffix]).load(payload, name)
     if not isinstance(loaded, LoadedDocument) or not loaded.blocks:
         raise Unreadable("no text in it")
     return loaded

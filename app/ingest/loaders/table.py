@@ -9,11 +9,12 @@ from app.ingest.documents import LoadedDocument, SkippedFile
 from app.ingest.loaders.fields import file_fields
 from app.ingest.loaders.source_code import LANGUAGES, LOG
 from app.ingest.loaders.text_encoding import Unreadable
+from app.plugins import registered
 
 MAX_FILE_BYTES, MAX_ROWS_BYTES = 50 * 1024 * 1024, 256 * 1024 * 1024
 """Largest file that is one document, and largest file of rows."""
 
-FORMATS = {
+_MODULES = {
     **{f".{name}": name for name in ("rst", "html", "pdf", "docx", "pptx", "xlsx", "epub", "eml", "odt", "rtf")},
     **dict.fromkeys((".md", ".markdown"), "markdown"),
     **dict.fromkeys((".txt", ".text"), "text"),
@@ -22,7 +23,14 @@ FORMATS = {
     ".json": "json_file",
     **dict.fromkeys((LOG, *LANGUAGES), "source_code"),
 }
-"""Suffix → module of the loader, imported when the first such file is read: the parsers are slow to import."""
+FORMATS = {
+    **{suffix: f"app.ingest.loaders.{module}" for suffix, module in _MODULES.items()},
+    **{f".{name}": point.value for name, point in registered("formats").items()},
+}
+"""Suffix → module of the loader, imported when the first such file is read: the parsers are slow to import.
+
+Packages register more of them, or others in their place.
+"""
 
 ROWS = frozenset({".jsonl", ".ndjson"})
 """Suffixes of files that hold any number of documents."""
@@ -40,7 +48,7 @@ def load_file(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile]
             raise Unreadable("empty")
         if size > limit:
             raise Unreadable(f"larger than {limit // 1024**2} MiB ({size // 1024**2} MiB)")
-        loader = import_module(f"app.ingest.loaders.{FORMATS.get(suffix, 'jsonl')}")
+        loader = import_module(FORMATS.get(suffix, "app.ingest.loaders.jsonl"))
         with catch_warnings(action="ignore"):  # about markup, and features of a file that are not read
             loaded = loader.load(path.read_bytes(), source)
         fields = file_fields(path, source)

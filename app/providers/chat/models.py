@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from app.plugins import find_factory
 from app.providers.chat.chat_model import ChatModel
 from app.providers.chat.loading import LOAD_SECONDS
 from app.providers.chat.model_queue import ModelQueue
@@ -28,7 +29,8 @@ def make_chat_model(settings: Settings) -> ChatModel:
     provider, _, model = settings.chat.partition(":")
     if not provider or not model.strip():
         raise ConfigurationError(f"CHAT_MODEL={settings.chat!r} is not allowed: extractive, or provider:model")
-    chat = FACTORIES.get(provider, _any_langchain)(settings, model)
+    factory = FACTORIES.get(provider) or find_factory("chat_models", provider) or _any_langchain
+    chat = factory(settings, model)
     if settings.workers > 1:
         chat.queue = ModelQueue(chat.places, SharedPlaces(settings.data_dir / "model-places", chat.places))
     return chat

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from langchain_core.embeddings import Embeddings
 
+from app.plugins import find_factory
 from app.providers.embeddings import minilm, mpnet
 from app.providers.embeddings.folder import FolderOptions, folder_embeddings
 from app.providers.embeddings.fused import FusedEmbeddings, weights_of
@@ -85,7 +86,8 @@ def _single(settings: Settings, name: str) -> EmbeddingModel:
             "sentence-transformers model, its name OWNER/MODEL on the Hugging Face hub, provider:model, or several of "
             "them joined by +"
         )
-    return FACTORIES[provider](settings, model) if provider in FACTORIES else _any_langchain(named)
+    factory = FACTORIES.get(provider) or find_factory("embeddings", provider)
+    return factory(settings, model) if factory else _any_langchain(named)
 
 
 def _fused(models: Sequence[EmbeddingModel]) -> EmbeddingModel:
@@ -190,4 +192,4 @@ FACTORIES: dict[str, Callable[[Settings, str], EmbeddingModel]] = {
     "ollama": _ollama,
     "cohere": _cohere,
 }
-"""Provider -> factory; any other name goes to LangChain's own ``init_embeddings``."""
+"""Provider -> factory; other names are those that packages register, or go to LangChain's ``init_embeddings``."""

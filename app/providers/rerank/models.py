@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 
+from app.plugins import find_factory
 from app.providers.rerank.onnx import CrossEncoder, OnnxReranker
 from app.providers.rerank.scores import ScoringReranker
 from app.settings import Settings, is_address
@@ -24,9 +25,10 @@ def make_reranker(settings: Settings) -> ScoringReranker:
     provider, _, model = name.partition(":")
     if (folder := Path(name).expanduser()).is_dir():
         return OnnxReranker(model=CrossEncoder(folder))
-    if provider not in FACTORIES or not model.strip():
+    factory = FACTORIES.get(provider) or find_factory("rerankers", provider)
+    if factory is None or not model.strip():
         raise _refused(settings)
-    return FACTORIES[provider](settings, model)
+    return factory(settings, model)
 
 
 def reranker_label(settings: Settings) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from langchain_core.vectorstores import VectorStore
 
+from app.plugins import find_factory
 from app.providers.embeddings.models import EmbeddingModel
 from app.providers.stores.any_vector_store import AnyVectorStore
 from app.providers.stores.chunk_store import ChunkStore
@@ -30,7 +31,9 @@ def make_store(settings: Settings, collection: str, embedding: EmbeddingModel) -
 
 def unchecked_store(settings: Settings, collection: str, embedding: EmbeddingModel) -> ChunkStore:
     """Return *collection*, whatever model made its vectors; nothing is opened."""
-    store = FACTORIES[settings.vector_store](settings, collection, embedding)
+    name = settings.vector_store
+    factory = FACTORIES.get(name) or find_factory("stores", name)
+    store = as_store(factory(settings, collection, embedding), embedding)
     store.model_name = embedding.name
     return store
 

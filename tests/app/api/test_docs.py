@@ -25,7 +25,6 @@ from typer.testing import CliRunner
 
 from app.bootstrap.compose import build_container
 from app.cli.main import app
-from app.providers.embeddings import models as embedding_models
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import Settings, load_settings
 from tests.support.paths import KNOWLEDGE, ROOT
@@ -178,7 +177,6 @@ def desk(sample_data: Path, tmp_path_factory: pytest.TempPathFactory, embedding:
 def test_every_block_runs(path: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command, program, setting and file of the document does what the document says it does."""
     monkeypatch.chdir(desk.folder)
-    monkeypatch.setattr(embedding_models, "FACTORIES", dict(embedding_models.FACTORIES))
     (desk.folder / ".env").unlink(missing_ok=True)
     for block in blocks(path):
         with monkeypatch.context() as library:
