@@ -63,7 +63,7 @@ manifests: $(VENV)-deploy/.installed  ## lint the Dockerfile, validate the compo
 	@$(DEPLOY)/yamllint --config-file deploy/.yamllint.yaml --strict deploy
 	@$(DEPLOY)/check-jsonschema --quiet --builtin-schema vendor.compose-spec deploy/compose.yaml
 	@$(DEPLOY)/kubernetes-validate --strict --quiet deploy/kubernetes/secret.example.yaml \
-		$(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/base/*.yaml))
+		$(filter-out %/kustomization.yaml,$(wildcard deploy/kubernetes/base/*.yaml deploy/kubernetes/example/*.yaml))
 
 DEPLOY = $(VENV)-deploy/bin
 

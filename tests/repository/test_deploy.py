@@ -91,3 +91,26 @@ def test_mounted_files_are_there() -> None:
     """What the compose file mounts from deploy/ exists."""
     mounts = [one.partition(":")[0] for service in COMPOSE["services"].values() for one in service.get("volumes", [])]
     assert [path for path in mounts if path.startswith("./") and not (DEPLOY / path).exists()] == []
+
+
+def test_the_example_changes_what_there_is() -> None:
+    """Its files are there, its patches name what the base has, and host, TLS, volume and service fit together."""
+    example = DEPLOY / "kubernetes" / "example"
+    read = {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in example.glob("*.yaml")}
+    listed = read["kustomization"]["resources"]
+    assert sorted(listed) == ["../base", *sorted(f"{name}.yaml" for name in read if name != "kustomization")]
+    patches = [yaml.safe_load(row["patch"]) for row in read["kustomization"]["patches"]]
+    kinds = {manifest(name)["kind"] for name in manifest("kustomization.yaml")["resources"]}
+    assert {patch["kind"] for patch in patches} <= kinds
+    assert {patch["metadata"]["name"] for patch in patches} == {"knowledge-garden"}
+    config, deployment, _ = patches
+    assert set(config["data"]) <= SETTINGS
+    (volume,) = deployment["spec"]["template"]["spec"]["volumes"]
+    assert volume["name"] in {mounted["name"] for mounted in pod()["volumes"]}
+    assert volume["persistentVolumeClaim"]["claimName"] == read["volume"]["metadata"]["name"]
+    (rule,), (tls,) = read["ingress"]["spec"]["rules"], read["ingress"]["spec"]["tls"]
+    assert [rule["host"]] == tls["hosts"] == [config["data"]["TRUSTED_HOSTS"]]
+    (path,) = rule["http"]["paths"]
+    service = path["backend"]["service"]
+    assert service["name"] == manifest("service.yaml")["metadata"]["name"]
+    assert service["port"]["name"] in {port["name"] for port in manifest("service.yaml")["spec"]["ports"]}
