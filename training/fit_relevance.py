@@ -44,7 +44,7 @@ from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 from training.rows import read_rows
 
 WORDS = ("keyword", "coverage")
-"""Features of the entry for embedding models that nobody calibrated."""
+"""Features of the entry for embedding models that were not calibrated."""
 OFF_TOPIC = "off_topic"
 """Kind of a question that no document is about; so is an unanswerable one that says no kind and names no document."""
 OTHER_THRESHOLDS = ((0.8, 0.2), (0.8, 0.3), (0.8, 0.7), (0.8, 0.9), (0.5, 0.5), (0.7, 0.5), (0.95, 0.5))

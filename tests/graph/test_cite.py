@@ -114,7 +114,7 @@ async def test_a_bare_sentence_that_the_chunks_carry_is_no_reason_to_doubt() -> 
 
 
 async def test_too_little_confidence_is_no_answer() -> None:
-    """An answer below the confidence that is asked for ends as ``low_confidence``, whoever measured it."""
+    """An answer below the confidence that is asked for ends as ``low_confidence``, with every synthesizer."""
     says = "The red pump moves 40 litres each minute [1]."
     assert (await ask([PUMPS], Says(says, confidence=0.4)))["outcome"] == "low_confidence"
     assert (await ask([PUMPS], Says(says, confidence=0.6)))["outcome"] == "answered"

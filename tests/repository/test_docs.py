@@ -1,4 +1,4 @@
-"""The pages for whoever runs it name tests, settings, fields and files that exist."""
+"""The operators' pages name tests, settings, fields and files that exist."""
 
 from __future__ import annotations
 

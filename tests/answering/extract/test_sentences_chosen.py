@@ -75,7 +75,7 @@ def test_a_table_row_comes_with_its_header() -> None:
 
 
 def test_a_clear_answer_clears_gate_two_and_a_poor_one_does_not() -> None:
-    """Where a sentence plainly answers, the probability reaches gate two's bar; where none does, it stays below."""
+    """Where a sentence plainly answers, the probability reaches ``min_confidence``; where none does, it stays below."""
     far = replace(KALE, similarity=0.2, keyword=0.0, span_similarities=(0.1, 0.2, 0.1, 0.1))
     poor = SubqueryResults("Who sells tractors?", (ROSE, far))
     assert best(ASKED).answers >= MIN_CONFIDENCE > best(poor).answers

@@ -1,4 +1,4 @@
-"""Gate one without a vendor, and what graders read from a question's readings."""
+"""The relevance threshold without a vendor, and what graders read from a question's readings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calibrated relevance: features, the model, gate one."""
+"""Calibrated relevance: features, the model, the relevance threshold."""
 
 from dataclasses import replace
 
@@ -50,7 +50,7 @@ def features(question: str, *chunks: Chunk) -> dict[str, Features]:
 
 
 def test_the_chunk_that_answers_passes_and_the_other_does_not() -> None:
-    """At the product's threshold of .8 a chunk that plainly answers passes gate one, an unrelated one is far below."""
+    """At the product's threshold of .8 a chunk that plainly answers passes, an unrelated one is far below."""
     best, worst = grade([SubqueryResults(QUESTION, (WRONG, RIGHT))], MODEL)
     assert best.chunk_id == "right"
     assert best.relevance is not None
@@ -71,8 +71,8 @@ def test_more_evidence_never_lowers_a_probability(
     """Each probability is in [0, 1] and does not fall when one feature grows, whatever the shipped model."""
     before = dict.fromkeys(FEATURE_NAMES, similarity)
     after = {**before, name: similarity + more}
-    for gate in (model.relevance, model.relevance_read, model.answers, model.answers_read, model.cosine):
-        assert 0.0 <= gate.probability(before) <= gate.probability(after) <= 1.0
+    for scorer in (model.relevance, model.relevance_read, model.answers, model.answers_read, model.cosine):
+        assert 0.0 <= scorer.probability(before) <= scorer.probability(after) <= 1.0
 
 
 def test_a_heading_says_what_its_text_is_about() -> None:

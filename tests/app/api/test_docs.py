@@ -162,7 +162,7 @@ def load(text: str) -> Settings:
 
 @pytest.fixture(scope="module")
 def desk(sample_data: Path, tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) -> Iterator[Desk]:
-    """The folder: the sample garden served from ``.garden``, another copy of it, and files to plant."""
+    """The folder: the sample garden served from ``.garden``, another copy of it, and files to ingest."""
     folder = tmp_path_factory.mktemp("desk")
     shutil.copytree(sample_data, folder / ".garden")
     shutil.copytree(sample_data, folder / "library")

@@ -132,7 +132,7 @@ def test_what_is_no_question_is_refused(http: httpx.Client, path: str, body: dic
     ids=["integer", "digits", "text", "deep"],
 )
 def test_what_cannot_be_written_into_an_event_is_refused(http: httpx.Client, path: str, odd: bytes) -> None:
-    """JSON that LangServe's parser or its events have no room for is 400, before any event, wherever it stands."""
+    """JSON that LangServe's parser or its events cannot hold is 400, before any event, wherever it stands."""
     question = b'{"query": "What is grass?", "maxSources": %s}' % odd
     body = b'{"inputs": [%s]}' % question if path == "batch" else b'{"input": %s}' % question
     response = http.post(f"/rag/{path}", content=body, headers={"Content-Type": "application/json"})

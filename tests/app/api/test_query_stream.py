@@ -213,14 +213,14 @@ def test_past_the_slots_a_request_is_turned_away(embedding: EmbeddingModel, http
 
 
 class Choosy:
-    """A synthesizer whose prompt had no room for three chunks."""
+    """A synthesizer whose prompt did not hold three chunks."""
 
     async def synthesize(self, question: Any, chunks: Any, retrieved: Any, emit: Any) -> Draft:
         return Draft(read_draft(f"{chunks[0].sentences[0]} [1]", chunks), confidence=0.9, dropped_chunks=3)
 
 
 def test_the_response_says_how_many_chunks_did_not_fit(embedding: EmbeddingModel, http: httpx.Client) -> None:
-    """With includeEvidence, metadata.chunksDropped counts the chunks that the model's context had no room for."""
+    """With includeEvidence, metadata.chunksDropped counts the chunks that the model's context did not hold."""
     with served(embedding, http, Choosy()) as (_, address):
         body = httpx.post(f"{address}/query", json={"query": CHEMICALS, "includeEvidence": True}, timeout=30).json()
     assert (body["metadata"]["outcome"], body["metadata"]["chunksDropped"]) == ("answered", 3)

@@ -85,14 +85,14 @@ def test_addresses_in_documents_are_never_fetched(tmp_path: Path, embedding: Any
     (folder := tmp_path / "docs").mkdir()
     documents(folder, trap.url, secret)
 
-    async def plant() -> str:
+    async def ingest() -> str:
         container = build_container(load_settings(data_dir=tmp_path / "data"), embedding=embedding)
         await ingest_into(container.writer, [folder])
         stored = [await container.store.asimilarity_search(question, k=20) for question in ("zebras", "the passphrase")]
         await container.aclose()
         return str(stored)
 
-    stored = asyncio.run(plant())
+    stored = asyncio.run(ingest())
     assert "Zebras graze at noon" in stored
     assert "chrysanthemum" not in stored
     with OllamaPeer() as peer:

@@ -77,7 +77,7 @@ def test_it_does_not_wait_for_ever(start: Start, model: SlowOllama) -> None:
 
 
 def test_a_second_signal_ends_it_at_once(start: Start, model: SlowOllama) -> None:
-    """Whoever presses Ctrl+C twice does not wait: the second signal ends the process with that signal's status."""
+    """A second Ctrl+C does not wait: the second signal ends the process with that signal's status."""
     service = start(**model.settings)
 
     def broken() -> None:

@@ -31,7 +31,7 @@ def workers(service: Service) -> set[int]:
 
 
 def runs(pid: int) -> bool:
-    """Whether that process has not ended; one that nobody has reaped has."""
+    """Whether that process has not ended; one that was not reaped has."""
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

@@ -93,7 +93,7 @@ async def test_changes_are_ingested_and_what_is_gone_is_removed(
 
 
 async def test_a_restart_catches_up(store: EmbeddedStore, embeddings: MiniLMEmbeddings, folder: Path) -> None:
-    """What was added, changed or removed while nobody watched is in step after a start; the manifest tells of it."""
+    """What was added, changed or removed while it did not run is in step after a start; the manifest tells of it."""
     async with watched(store, embeddings, folder) as here:
         await here.until("pier.md")
     (folder / "pier.md").unlink()

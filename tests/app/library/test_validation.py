@@ -356,7 +356,7 @@ def test_twenty_chunks_take_less_than_two_seconds() -> None:
 def test_huge_texts_take_bounded_time_and_memory() -> None:
     """50 chunks of a megabyte each cost little more than 50 of a kilobyte: below 50 MB, and less than twice the work.
 
-    The answer is found where it is near the beginning, and far into a text that has room to itself.
+    The answer is found where it is near the beginning, and far into a text that is searched alone.
     """
     code = (
         "import resource, sys, time\n"

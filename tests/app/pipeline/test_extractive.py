@@ -106,7 +106,7 @@ async def test_what_is_emitted_is_the_draft(calibration: Calibration) -> None:
 
 
 async def test_confidence_is_the_calibrated_probability(calibration: Calibration) -> None:
-    """An answered question is at or above the bar of gate two, an unanswered one below it and without text."""
+    """An answered question is at or above ``min_confidence``, an unanswered one below it and without text."""
     good, _ = await answer(calibration, WHEN, [TOWER], seen(WHEN.text, TOWER, NOISE))
     assert good.confidence is not None
     assert good.confidence >= MIN_CONFIDENCE
@@ -130,7 +130,7 @@ async def test_of_two_copies_the_one_that_says_more_is_cited(calibration: Calibr
 
 
 async def test_only_chunks_that_passed_may_answer(calibration: Calibration) -> None:
-    """The best chunk of the pool is no source when gate one did not let it through."""
+    """The best chunk of the pool is not cited when it is below the relevance threshold."""
     draft, _ = await answer(calibration, WHEN, [MUSEUM], seen(WHEN.text, TOWER, MUSEUM))
     assert "1889" not in draft.text
 

@@ -106,7 +106,7 @@ def test_what_does_worse_is_not_kept(tmp_path: Path) -> None:
     corpus.write_text("\n".join(map(json.dumps, rows)))
     asked = [f"{text} {plant}?" for plant in PLANTS[:12] for text in ("When grows the", "How old is the")]
     answerable = [{"question": one, "answerable": True, "gold_chunk": f"{one.split()[-1][:-1]}#0"} for one in asked]
-    # the same again, more often, as not answerable: whoever declines them all is right more often than not
+    # the same again, more often, as not answerable: declining them all is right more often than not
     declined = [{"question": one, "answerable": False} for one in (asked * 2)[: len(asked) * 3 // 2]]
     questions.write_text("\n".join(map(json.dumps, answerable + declined)))
     assert garden("ingest", str(corpus), data=data).exit_code == 0

@@ -62,7 +62,7 @@ def test_standardised_cosines_count_alike(other: str) -> None:
 
 
 def test_one_that_is_wrong_is_named() -> None:
-    """A name among several that nobody knows stops the start with that name."""
+    """An unknown name among several stops the start with that name."""
     with pytest.raises(ConfigurationError, match="EMBEDDING_MODEL='nonsense' is not allowed"):
         make_embeddings(load_settings(embedding_model="all-MiniLM-L6-v2+nonsense"))
 

@@ -134,7 +134,7 @@ async def test_connections_are_kept() -> None:
 
 
 def test_a_loop_that_ends_closes_its_connections(peer: Echo) -> None:
-    """Nobody has to close the client: an open socket would be a warning, which is an error here."""
+    """The client need not be closed: an open socket would be a warning, which is an error here."""
     client = ours(peer.url)
 
     async def ask() -> bytes:
@@ -193,7 +193,7 @@ async def test_answers_are_httpx_own(peer: Echo, path: str) -> None:
 
 @pytest.mark.parametrize("kind", ["hangup", "silence", "drop", "refuse"])
 async def test_failures_are_httpx_own(peer: Echo, kind: FaultKind) -> None:
-    """Whoever reads the failure reads the same fault, and no status that no server sent."""
+    """Every reader of the failure gets the same fault, and no status that no server sent."""
     if kind == "refuse":
         peer.refuse()
     else:

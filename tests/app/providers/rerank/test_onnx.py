@@ -44,7 +44,7 @@ async def grader(folder: Path, calibration) -> AsyncIterator[Grader]:  # type: i
 
 
 async def test_every_candidate_once_best_first(grader: Grader) -> None:
-    """All chunks come back, otherwise unchanged, the one that is about the question first, with room for the rest."""
+    """All chunks come back, otherwise unchanged, the one that is about the question first, with space for the rest."""
     graded = await grader.grade(ASKED, pool())
     assert [one.chunk_id for one in graded] == ["c2", "c3", "c1"]
     assert graded[0].relevance is not None

@@ -45,7 +45,7 @@ def newer_llama_index(text: str, file: str, page: int) -> dict[str, Any]:
 
 
 def own(text: str, file: str, page: int) -> dict[str, Any]:
-    """A layout that nobody else has."""
+    """A layout that no other program writes."""
     return {"body": {"en": text}, "file_name": file, "page": page}
 
 
