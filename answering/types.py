@@ -1,8 +1,47 @@
 """The types that the functions of this package take and return."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self
+
+RELEVANCE_THRESHOLD = 0.8
+"""Least relevance of a chunk that may answer (document Q, "Retrieval Strategy")."""
+MIN_CONFIDENCE = 0.5
+"""Least confidence of an answer that is given (document L, "Environment Variables")."""
+TokenCallback = Callable[[str], Awaitable[None]]
+"""Takes each piece of the answer's text as it comes, its citations numbered by document; provisional."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question that has passed every rule of the Query API.
+
+    ``sub_questions`` are the questions it asks: itself, or those of a compound one. ``background``: more is said in
+    ``text`` than is asked; it is searched too, and the nearer of the two is read. ``added`` are the stems that
+    follow-ups ("and for contractors?") added to the question before: an extractive answer shows all of them.
+    ``where`` narrows the search: values by metadata field, ``source`` and ``filters`` of the Query API together.
+    ``collection`` names what is searched, None for the caller's default.
+    ``started`` and ``deadline`` are seconds of ``time.monotonic``; every stage gets what is left.
+    """
+
+    text: str
+    sub_questions: tuple[str, ...]
+    max_sources: int
+    max_tokens: int | None
+    where: Mapping[str, Any] | None
+    started: float
+    deadline: float
+    collection: str | None = None
+    relevance_threshold: float = RELEVANCE_THRESHOLD
+    min_confidence: float = MIN_CONFIDENCE
+    background: bool = False
+    added: tuple[str, ...] = ()
+    attribution: Literal["model", "verified"] = "verified"
+
+    @property
+    def searched(self) -> tuple[str, ...]:
+        """The texts to search: every sub-question, and with ``background`` the whole text as the last."""
+        return (*self.sub_questions, self.text) if self.background else self.sub_questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +56,30 @@ class ReadPassage:
     answerable: float
 
 
+class Match(NamedTuple):
+    """How one sentence matches a question.
+
+    ``similarity`` is their cosine; the coverages, in [0, 1], are the share of the question's idf found in the sentence
+    or title, and in those with the sentence before. ``probability``, in [0, 1], is the reader's probability that this
+    sentence is the one that answers; None where the chunk was not read.
+    """
+
+    similarity: float
+    coverage: float
+    context_coverage: float
+    probability: float | None = None
+
+    @property
+    def base_score(self) -> float:
+        """Weighted sum of similarity and coverages, in [0, 1]."""
+        return 0.4 * self.similarity + 0.3 * self.coverage + 0.3 * self.context_coverage
+
+    @property
+    def score(self) -> float:
+        """Score by which sentences are ranked: the mean of ``base_score`` and the reader's probability."""
+        return self.base_score if self.probability is None else 0.5 * self.base_score + 0.5 * self.probability
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """One retrieved segment of a document, with what was measured of it for the question.
@@ -24,9 +87,10 @@ class Chunk:
     ``similarity`` is the cosine of question and chunk, as measured. ``keyword`` is BM25 over the highest BM25 the
     question could reach, in [0, 1]; 0 where the store holds no sparse vectors. ``spans`` are the sentences of ``text``
     as (start, end) in Unicode code points; ``span_similarities`` the cosine of question and sentence, same order.
-    ``relevance`` is how surely the chunk is about the question, ``answers`` the probability that it answers; None where
-    no grader said so. ``near_duplicates`` are the ids of other retrieved chunks with a cosine above .9. ``reading`` is
-    None if unread. ``recognised``: the text is a program's reading of a scanned page.
+    ``near_duplicates`` are the ids of other retrieved chunks with a cosine above .9. ``reading`` is None if unread;
+    ``can_answer`` tells for each sentence of a read chunk whether it can answer at all. ``matches`` has one for each
+    sentence, once assessed. ``relevance`` is how surely the chunk is about the question, ``answers`` the probability
+    that it answers; None where it was not assessed. ``recognised``: the text is a program's reading of a scanned page.
     """
 
     chunk_id: str
@@ -45,9 +109,11 @@ class Chunk:
     spans: tuple[tuple[int, int], ...] = ()
     span_similarities: tuple[float, ...] = ()
     near_duplicates: tuple[str, ...] = ()
+    reading: ReadPassage | None = None
+    can_answer: tuple[bool, ...] = ()
+    matches: tuple[Match, ...] = ()
     relevance: float | None = None
     answers: float | None = None
-    reading: ReadPassage | None = None
 
     @property
     def sentences(self) -> list[str]:

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from answering.types import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 from app.plugins import registered
 from graph.errors import ConfigurationError
-from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 
 OLLAMA_DEFAULT = "llama3.2:1b"
 """Ollama's model where only Ollama is named (document Q)."""

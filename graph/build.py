@@ -39,7 +39,7 @@ def build_graph(ports: Ports, policy: Policy) -> CompiledStateGraph[State, Conte
     steps: dict[str, Node] = {
         "validate": reset_thread(partial(nodes.validate, policy=policy, rewriter=ports.rewriter)),
         "retrieve": partial(nodes.retrieve, retriever=ports.retriever),
-        "grade": partial(nodes.grade, grader=ports.grader, reader=ports.reader, reads_all=ports.reads_all),
+        "grade": partial(nodes.grade, ports=ports),
         "synthesize": partial(nodes.synthesize, synthesizer=ports.synthesizer),
         "extract": partial(nodes.extract, extractor=ports.extractor),
         "cite": partial(nodes.cite, reader=ports.verifier, second=ports.second_verifier),

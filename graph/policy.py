@@ -4,16 +4,13 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Literal, TypeGuard
 
+from answering.types import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 from graph.errors import InvalidInput
 
 MAX_SOURCES = 50
 """Upper bound of ``maxSources`` (contract, Interface Q)."""
 MAX_TOKENS = 4096
 """Upper bound of ``maxTokens`` (contract, Interface Q)."""
-RELEVANCE_THRESHOLD = 0.8
-"""Least relevance of a chunk that may answer (document Q, "Retrieval Strategy")."""
-MIN_CONFIDENCE = 0.5
-"""Least confidence of an answer that is given (document L, "Environment Variables")."""
 
 
 @dataclass(frozen=True, slots=True)

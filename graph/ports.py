@@ -4,12 +4,20 @@
 ``graph.errors`` for known failures, and finish, or raise, before ``question.deadline``.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from answering.types import Chunk, ClaimReader, Draft, PassageReader, SubqueryResults
-from graph.state import Question
+from answering.relevance.graders import Calibration
+from answering.types import (
+    Chunk,
+    ClaimReader,
+    Draft,
+    PassageReader,
+    Question,
+    SubqueryResults,
+    TokenCallback,
+)
 
 
 class Retriever(Protocol):
@@ -26,12 +34,11 @@ class Retriever(Protocol):
 class Grader(Protocol):
     """Gives every chunk its ``relevance``: how surely it is about what is asked, scaled so that .8 is the bar."""
 
-    async def grade(self, question: Question, retrieved: Sequence[SubqueryResults]) -> list[Chunk]:
-        """Return every candidate once with ``relevance`` set, best first. Raises ``RerankFailed``."""
+    async def grade(self, question: Question, assessed: Sequence[SubqueryResults]) -> list[Chunk]:
+        """Return every candidate once with ``relevance`` set, best first. Raises ``RerankFailed``.
 
-
-TokenCallback = Callable[[str], Awaitable[None]]
-"""Takes each piece of the answer's text as it comes, its citations numbered by document; provisional."""
+        ``answers`` is None where the grader's own scores take the place of the relevance that was assessed.
+        """
 
 
 class Synthesizer(Protocol):
@@ -41,7 +48,7 @@ class Synthesizer(Protocol):
         self,
         question: Question,
         chunks: Sequence[Chunk],
-        retrieved: Sequence[SubqueryResults],
+        assessed: Sequence[SubqueryResults],
         emit: TokenCallback | None,
     ) -> Draft:
         """Return the draft over ``chunks``; await ``emit`` with each piece. Without ``emit`` nothing need be streamed.
@@ -73,6 +80,8 @@ class Ports:
     """Reads the best chunks for the question before they are graded."""
     reads_all: Callable[[], bool] = lambda: False
     """Whether it reads all of them, not only until one answers: a model that is slow to read must get the best."""
+    calibration: Calibration | None = None
+    """Fitted models by which every chunk is assessed before they are graded."""
     verifier: ClaimReader | None = None
     """Reads what is cited for a sentence of the answer."""
     second_verifier: ClaimReader | None = None

@@ -1,50 +1,18 @@
-"""The state of a run: plain data that Studio can show.
+"""What a run takes, keeps and returns: plain data that Studio can show.
 
-``Input → State``. A node sets its own keys. Values are readable (similarities, offsets), never vectors.
+``Input → State → Output``; the service makes a ``Result`` of the last state. A node sets its own keys. Values are
+readable (similarities, offsets), never vectors.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NotRequired
 
 from langgraph.channels import EphemeralValue
 from typing_extensions import TypedDict
 
-from answering.types import Chunk, Citation, Draft, SubqueryResults
+from answering.types import Chunk, Citation, Draft, Question, SubqueryResults
 from graph.errors import Outcome, RAGError
-from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question that has passed every rule of the Query API.
-
-    ``sub_questions`` are the questions it asks: itself, or those of a compound one. ``background``: more is said in
-    ``text`` than is asked; it is searched too, and the nearer of the two is read. ``added`` are the stems that
-    follow-ups ("and for contractors?") added to the question before: an extractive answer shows all of them.
-    ``where`` narrows the search: values by metadata field, ``source`` and ``filters`` of the Query API together.
-    ``collection`` names what is searched, None for the caller's default.
-    ``started`` and ``deadline`` are seconds of ``time.monotonic``; every stage gets what is left.
-    """
-
-    text: str
-    sub_questions: tuple[str, ...]
-    max_sources: int
-    max_tokens: int | None
-    where: Mapping[str, Any] | None
-    started: float
-    deadline: float
-    collection: str | None = None
-    relevance_threshold: float = RELEVANCE_THRESHOLD
-    min_confidence: float = MIN_CONFIDENCE
-    background: bool = False
-    added: tuple[str, ...] = ()
-    attribution: Literal["model", "verified"] = "verified"
-
-    @property
-    def searched(self) -> tuple[str, ...]:
-        """The texts to search: every sub-question, and with ``background`` the whole text as the last."""
-        return (*self.sub_questions, self.text) if self.background else self.sub_questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +94,56 @@ class State(Input, Output):
     confidence: NotRequired[float]
     failure: NotRequired[Failure]
     timings: NotRequired[Annotated[dict[str, float], timed]]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The end of one question.
+
+    ``answer`` cites by document (``[k]`` is the k-th of ``documents``); ``pieces`` is the same answer cut at its
+    citations, for interfaces that write them otherwise; ``markers`` says for each citation where it stands in
+    ``answer``, (start, end) in code points. ``answered_by`` says whose sentences these are. ``processing_ms`` is
+    ``metadata.processingTimeMs``. ``rewritten`` is the question as it was understood, where a follow-up was asked.
+    """
+
+    outcome: Outcome
+    request_id: str
+    processing_ms: int
+    answer: str | None = None
+    documents: list[dict[str, Any]] = field(default_factory=list)
+    citations: list[Citation] = field(default_factory=list)
+    pieces: list[str | int] = field(default_factory=list)
+    markers: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    answered_by: Literal["model", "passages"] = "passages"
+    chunks: list[Chunk] = field(default_factory=list)
+    confidence: float = 0.0
+    unsupported: list[str] = field(default_factory=list)
+    dropped_chunks: int = 0
+    timings: dict[str, float] = field(default_factory=dict)
+    failure: Failure | None = None
+    rewritten: str | None = None
+
+    @property
+    def answered(self) -> bool:
+        """Whether there is an answer with at least one verified citation."""
+        return self.outcome == "answered"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One step of a streamed answer.
+
+    ``kind`` is "rewritten" or "token" (text), "retrieval" (chunks), "verified" (a sentence of the answer, and its
+    citations), "node" (name and its update) or "result".
+    """
+
+    kind: str
+    chunks: tuple[Chunk, ...] = ()
+    text: str = ""
+    citations: tuple[Citation, ...] = ()
+    result: Result | None = None
+    node: str = ""
+    update: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ import numpy as np
 
 from answering.relevance.graders import LEXICAL
 from answering.text.terms import words
+from answering.types import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 from app.bootstrap.compose import build_container
 from app.cli.evaluation.fit import (
     ANSWER_WEIGHTS,
@@ -40,7 +41,6 @@ from app.providers.embeddings.models import make_embeddings
 from app.providers.rerank.reader import OnnxReader
 from app.providers.stores.layout import Point
 from app.settings import load_settings
-from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 from training.rows import read_rows
 
 WORDS = ("keyword", "coverage")

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import compress, pairwise
 from textwrap import dedent
 
-from answering.relevance.graders import Assessment
 from answering.relevance.possible_answers import possible_answers
 from answering.text.blocks import (
     INTRODUCES,
@@ -100,14 +99,13 @@ WITHIN, WITHIN_PER_WORD = 0.6, 0.008
 """Least share of the best score for a further sentence, and what each of its words adds: a short one costs little."""
 
 
-def answering_sentences(assessed: Assessment, question: str) -> tuple[Sentence, ...]:
-    """Choose the sentences of one chunk that answer best, in reading order.
+def answering_sentences(chunk: Chunk, question: str) -> tuple[Sentence, ...]:
+    """Choose the sentences of an assessed chunk that answer best, in reading order.
 
     A table row comes with its header, a lead-in with what it introduces, and an item of a list from its beginning, with
     its lead-in. Steps are quoted from the first to the last, and so is a list of which the best sentences are.
     """
-    chunk = assessed.chunk
-    best, *others = sorted(_candidates(assessed, question), key=lambda s: -s.score)
+    best, *others = sorted(_candidates(chunk, question), key=lambda s: -s.score)
     top = max([best.base_score, *(other.base_score for other in others)])
     near = [s for s in others if s.base_score >= top * (WITHIN + WITHIN_PER_WORD * len(s.text.split()))]
     further = sorted((s for s in near if not s.text.endswith(":")), key=lambda s: -s.base_score)[: MAX_SENTENCES - 1]
@@ -157,11 +155,11 @@ def _lines(chunk: Chunk, n: int, question: str, score: float) -> list[Sentence]:
     return [Sentence(chunk.chunk_id, i, j, f"`{chunk.text[i:j]}`", score, 0.0, marks.get(i, "")) for i, j in spans]
 
 
-def _candidates(assessed: Assessment, question: str) -> list[Sentence]:
+def _candidates(chunk: Chunk, question: str) -> list[Sentence]:
     """List the sentences of a chunk that can answer *question*, else all."""
-    chunk = assessed.chunk
     sentences = [
         Sentence(chunk.chunk_id, start, end, chunk.text[start:end], match.score, match.base_score, bullet(chunk, n))
-        for n, ((start, end), match) in enumerate(zip(chunk.spans, assessed.matches, strict=True))
+        for n, ((start, end), match) in enumerate(zip(chunk.spans, chunk.matches, strict=True))
     ]
-    return list(compress(sentences, possible_answers(question, chunk))) or sentences
+    can_answer = chunk.can_answer or possible_answers(question, chunk)
+    return list(compress(sentences, can_answer)) or sentences

@@ -11,7 +11,7 @@ from answering.questions.definitions import defining_sentences, with_definition
 from answering.relevance.entities import names_asked, of_others
 from answering.relevance.possible_answers import has_kind, names_another, possible_answers
 from answering.text.terms import coverage, idf_shares, question_stems, vocabulary
-from answering.types import Chunk, Passage, PassageReader, ReadPassage, SubqueryResults
+from answering.types import Chunk, Match, Passage, PassageReader, ReadPassage, SubqueryResults
 
 HEADING_CREDIT = 0.5
 """Weight of a word that stands in a heading and not in the text below it."""
@@ -33,30 +33,6 @@ MIN_SIMILARITY = 0.25
 """Cosine of a passage and its best sentence below which it is not read: hardly one answers (``docs/relevance.md``)."""
 RANK_OF_OTHERS, FLAT_RANKS = 12_000, 30
 """Frequency rank of every stem that is not in the file; stems below the second carry almost no weight."""
-
-
-class Match(NamedTuple):
-    """How one sentence matches a question.
-
-    ``similarity`` is their cosine; the coverages, in [0, 1], are the share of the question's idf found in the sentence
-    or title, and in those with the sentence before. ``probability``, in [0, 1], is the reader's probability that this
-    sentence is the one that answers; None where the chunk was not read.
-    """
-
-    similarity: float
-    coverage: float
-    context_coverage: float
-    probability: float | None = None
-
-    @property
-    def base_score(self) -> float:
-        """Weighted sum of similarity and coverages, in [0, 1]."""
-        return 0.4 * self.similarity + 0.3 * self.coverage + 0.3 * self.context_coverage
-
-    @property
-    def score(self) -> float:
-        """Score by which sentences are ranked: the mean of ``base_score`` and the reader's probability."""
-        return self.base_score if self.probability is None else 0.5 * self.base_score + 0.5 * self.probability
 
 
 class Features(NamedTuple):
@@ -156,25 +132,26 @@ async def read_best(
     for results in subquery_results:
         defined = defining_sentences(results)
         near = [chunk for chunk in results.chunks if chunk.spans and _is_near(chunk)]
-        readings: dict[str, ReadPassage] = {}
+        read: dict[str, Chunk] = {}
         others = {chunk.chunk_id for chunk in near if all(of_others(results.question, chunk))}
         order = sorted(near, key=lambda c: (c.chunk_id not in defined, c.chunk_id in others, -promise(c)))
         alike: set[str] = set()  # to a chunk that was read: it says the same, unless it is about another thing
         for chunk in order:
-            if len(readings) == most:
+            if len(read) == most:
                 break
             if chunk.chunk_id in alike:
                 continue
             start, end = window(chunk)
             reading = await reader.read(results.question, Passage.of(chunk, chunk.sentences[start:end]))
-            reading = _possible(results.question, chunk, reading, start)
+            can_answer = possible_answers(results.question, chunk)
+            reading = _possible(results.question, chunk, reading, start, can_answer)
             reading = with_definition(results.question, reading, defined.get(chunk.chunk_id))
-            readings[chunk.chunk_id] = reading
+            read[chunk.chunk_id] = replace(chunk, reading=reading, can_answer=can_answer)
             if most is not None and max(reading.sentences, default=reading.null) > reading.null:
                 break
             if chunk.chunk_id not in others and not names_another(results.question, chunk.text):
                 alike.update(chunk.near_duplicates)
-        chunks = tuple(replace(chunk, reading=readings.get(chunk.chunk_id)) for chunk in results.chunks)
+        chunks = tuple(read.get(chunk.chunk_id, chunk) for chunk in results.chunks)
         updated.append(replace(results, chunks=chunks))
     return tuple(updated)
 
@@ -184,17 +161,16 @@ def _is_near(chunk: Chunk) -> bool:
     return max((chunk.similarity, *chunk.span_similarities)) >= MIN_SIMILARITY
 
 
-def _possible(question: str, chunk: Chunk, reading: ReadPassage, start: int) -> ReadPassage:
-    """Extend *reading*, from sentence *start* on, to all of *chunk*; others get the lowest score."""
+def _possible(question: str, chunk: Chunk, reading: ReadPassage, start: int, can_answer: Sequence[bool]) -> ReadPassage:
+    """Extend *reading*, from sentence *start* on, to all of *chunk*; others, and what cannot answer, score lowest."""
     unread = reading.null - UNREAD
     scores = [unread] * len(chunk.spans)
     scores[start : start + len(reading.sentences)] = reading.sentences
-    possible = zip(possible_answers(question, chunk), chunk.sentences, strict=True)
     if len(question_stems(question)) > BRIEF and names_asked(question, chunk):
         reading = replace(reading, answerable=reading.answerable + NAMED)
         scores = [score + NAMED for score in scores]
-    can_answer = [can and has_kind(question, text) for can, text in possible]
-    return replace(reading, sentences=tuple(s if can else unread for s, can in zip(scores, can_answer, strict=True)))
+    possible = [can and has_kind(question, text) for can, text in zip(can_answer, chunk.sentences, strict=True)]
+    return replace(reading, sentences=tuple(s if can else unread for s, can in zip(scores, possible, strict=True)))
 
 
 def sentence_probabilities(reading: ReadPassage) -> tuple[float, ...]:

@@ -5,14 +5,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
 from answering.relevance.entities import of_others
-from answering.relevance.features import Match, measure
+from answering.relevance.features import measure
 from answering.relevance.possible_answers import names_another
-from answering.types import Chunk, SubqueryResults
+from answering.types import Chunk, Question, SubqueryResults
 
 LEXICAL = "lexical"
 """The entry for embedding models without a calibration: it uses words alone."""
@@ -72,17 +71,8 @@ def best_first(chunks: Sequence[Chunk]) -> list[Chunk]:
     return list(best.values())
 
 
-class Assessment(NamedTuple):
-    """One candidate: how its sentences match, and its two probabilities in [0, 1]."""
-
-    chunk: Chunk
-    matches: tuple[Match, ...]
-    relevance: float
-    answers: float
-
-
-def assess(results: SubqueryResults, calibration: Calibration) -> tuple[Assessment, ...]:
-    """Assess every candidate of *results*, in its order, with both calibrated probabilities."""
+def assess(results: SubqueryResults, calibration: Calibration) -> SubqueryResults:
+    """Set ``matches``, ``relevance`` and ``answers`` of every candidate of *results*, for its question."""
     assessed = []
     for chunk, matches, features in measure(results):
         named = features._asdict()
@@ -94,22 +84,39 @@ def assess(results: SubqueryResults, calibration: Calibration) -> tuple[Assessme
         factor = OTHER_LABEL_FACTOR if of_another else 1.0
         # In other words than the question, a passage is far from it by every cosine: it may answer yet.
         if chunk.reading:
-            answering = calibration.answers_read.probability(named)
-            about = 1.0 - (1.0 - calibration.relevance_read.probability(named)) * (1.0 - answering)
+            answers = calibration.answers_read.probability(named)
+            relevance = 1.0 - (1.0 - calibration.relevance_read.probability(named)) * (1.0 - answers)
         else:
-            answering, about = calibration.answers.probability(named), calibration.relevance.probability(named)
-        assessed.append(Assessment(chunk, matches, about, answering * factor))
-    return tuple(assessed)
+            answers, relevance = calibration.answers.probability(named), calibration.relevance.probability(named)
+        assessed.append(replace(chunk, matches=matches, relevance=relevance, answers=answers * factor))
+    return replace(results, chunks=tuple(assessed))
 
 
-def grade(subquery_results: Sequence[SubqueryResults], calibration: Calibration) -> tuple[Chunk, ...]:
-    """Grade every candidate once, ordered by the mean of relevance and the probability to answer.
+def grade(assessed: Sequence[SubqueryResults]) -> list[Chunk]:
+    """Return every assessed candidate once, ordered by the mean of relevance and the probability to answer.
 
     ``relevance`` in [0, 1] scores how surely the chunk is about the question, or any sub-question; .8 is the bar.
     """
-    assessed = [a for results in subquery_results for a in assess(results, calibration)]
-    best: dict[str, Assessment] = {}
-    for assessment in sorted(assessed, key=lambda a: -a.relevance):
-        best.setdefault(assessment.chunk.chunk_id, assessment)
-    ordered = sorted(best.values(), key=lambda a: -(a.relevance + a.answers))
-    return tuple(replace(a.chunk, relevance=a.relevance, answers=a.answers) for a in ordered)
+    best = best_first([chunk for results in assessed for chunk in results.chunks])
+    return sorted(best, key=lambda chunk: -((chunk.relevance or 0.0) + (chunk.answers or 0.0)))
+
+
+class LocalGrader:
+    """``RERANKER=local``: what ``assess`` found, by similarities, words and the reader."""
+
+    async def grade(self, question: Question, assessed: Sequence[SubqueryResults]) -> list[Chunk]:
+        """Return every candidate once with its relevance, best first."""
+        return grade(assessed)
+
+
+class CosineGrader:
+    """``RERANKER=none``: the calibrated cosine alone."""
+
+    def __init__(self, calibration: Calibration) -> None:
+        self._cosine = calibration.cosine
+
+    async def grade(self, question: Question, assessed: Sequence[SubqueryResults]) -> list[Chunk]:
+        """Return every candidate once with its relevance, best first; ``answers`` is not known."""
+        chunks = [chunk for results in assessed for chunk in results.chunks]
+        relevance = [self._cosine.probability({"chunk_similarity": chunk.similarity}) for chunk in chunks]
+        return best_first([replace(c, relevance=r, answers=None) for c, r in zip(chunks, relevance, strict=True)])

@@ -40,7 +40,7 @@ from app.api.schemas import QueryResponse, answer_body
 from app.ops.traffic import current_request_id
 from app.pipeline.passages import tokens
 from app.query_service.service import QueryService
-from graph.outputs import Result
+from graph.state import Result
 
 STREAM = event_stream(
     "chunks of OpenAI's wire, then `[DONE]`.",

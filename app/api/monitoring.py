@@ -23,7 +23,7 @@ from app.ops.traffic import FinishedRequest
 from app.providers.rerank.models import reranker_label
 from app.providers.stores.chunk_store import ChunkStore
 from graph.errors import RAGError
-from graph.outputs import Result
+from graph.state import Result
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 STAGE_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)

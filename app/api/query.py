@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect
 from app.api.errors import AnswerFailed
 from app.api.schemas import QueryResponse, Question, WireModel, answer_body, wire_event
 from app.query_service.service import QueryService
-from graph.outputs import Event
+from graph.state import Event
 
 T = TypeVar("T")
 

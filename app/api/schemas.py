@@ -8,8 +8,8 @@ from pydantic.alias_generators import to_camel
 
 from app.api.errors import failure_body
 from graph.errors import Outcome
-from graph.outputs import Event, Result
 from graph.policy import MAX_SOURCES, MAX_TOKENS
+from graph.state import Event, Result
 
 MAX_CLOSEST = 3
 

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph.graph.state import CompiledStateGraph
 
-from answering.relevance.graders import Calibration, calibration_for, load_calibrations
+from answering.extract.passages_answer import ExtractiveSynthesizer
+from answering.relevance.graders import (
+    Calibration,
+    CosineGrader,
+    LocalGrader,
+    calibration_for,
+    load_calibrations,
+)
 from app import __version__
 from app.bootstrap.collections import Collections
 from app.bootstrap.storage import Storage, check_collections
@@ -22,7 +29,6 @@ from app.ops.chat_start import load_chat_model, suggest_chat_model
 from app.ops.health import Health
 from app.ops.traffic import Traffic
 from app.pipeline.chat import ChatRewriter, ChatSynthesizer
-from app.pipeline.extractive import CosineGrader, ExtractiveSynthesizer, LocalGrader
 from app.pipeline.rerank_grader import DEFAULT_SCALE, RerankGrader, ScoreScale, read_fitted
 from app.pipeline.retriever import CollectionRetriever
 from app.pipeline.verifiers import make_verifiers
@@ -125,11 +131,15 @@ def build_container(
     fitted = read_fitted(settings.data_dir)
     calibration = calibration_for(embedding.name, load_calibrations() | fitted.models)
     grader = grader or make_grader(settings, calibration, fitted.rerankers)
-    synthesizer = synthesizer or _make_synthesizer(settings, calibration)
+    # Where the local relevance graded the chunks, it grades them for each part of a compound question too.
+    passages_answer = ExtractiveSynthesizer(per_sub_question=settings.reranker == "local")
+    if synthesizer is None:
+        extractive = settings.chat == "extractive"
+        synthesizer = passages_answer if extractive else ChatSynthesizer(make_chat_model(settings))
     chat, probe_chat, extractor = None, None, None
     if isinstance(synthesizer, ChatSynthesizer):
         chat, probe_chat = synthesizer.chat, synthesizer.aprobe
-        extractor = _make_extractor(settings, calibration)
+        extractor = passages_answer
     verifiers = make_verifiers(settings, reader, chat)
     # Last, so that no collection stays open when another part cannot be made.
     collection = settings.vector_store_collection
@@ -142,6 +152,7 @@ def build_container(
         extractor=extractor,
         reader=reader,
         reads_all=lambda: chat is not None and chat.pace.slow,
+        calibration=calibration,
         verifier=verifiers.reader,
         second_verifier=verifiers.second,
         rewriter=ChatRewriter(chat) if chat else None,
@@ -202,19 +213,7 @@ def make_grader(settings: Settings, calibration: Calibration, scales: Mapping[st
     if name == "none":
         return CosineGrader(calibration)
     if name == "local":
-        return LocalGrader(calibration)
+        return LocalGrader()
     # A reranker on one's own machine may need the whole request's time; Cohere does not.
     seconds = RERANK_SECONDS if name.startswith("cohere:") else settings.request_timeout_seconds
     return RerankGrader(make_reranker(settings), scales.get(name, DEFAULT_SCALE), seconds=seconds)
-
-
-def _make_synthesizer(settings: Settings, calibration: Calibration) -> Synthesizer:
-    """Make the synthesizer that ``CHAT_MODEL`` names. Raises ``ConfigurationError``."""
-    if settings.chat == "extractive":
-        return _make_extractor(settings, calibration)
-    return ChatSynthesizer(make_chat_model(settings))
-
-
-def _make_extractor(settings: Settings, calibration: Calibration) -> ExtractiveSynthesizer:
-    # Where the local relevance graded the chunks, it grades them for each part of a compound question too.
-    return ExtractiveSynthesizer(calibration, per_sub_question=settings.reranker == "local")

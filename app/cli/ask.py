@@ -40,7 +40,7 @@ from app.cli.shared import (
 from app.query_service.chunk_search import clamped, search
 from app.query_service.service import QueryService
 from graph.errors import CollectionMissing
-from graph.outputs import Result
+from graph.state import Result
 
 CHAT_HELP = 'go on asking, one question a line; one such as "and for contractors?" is completed from those before'
 EMPTY = "The collection is empty. Ingest documents first: garden ingest PATH…"

@@ -6,7 +6,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from answering.render import named
 from graph.errors import CollectionMissing, Outcome, RAGError, UnknownSource
-from graph.outputs import Result
+from graph.state import Result
 
 FOUND = "Answer found."
 NOT_FOUND = "Information not found in the knowledge base."

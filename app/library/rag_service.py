@@ -20,9 +20,8 @@ from app.tasks.chat import LLMService, format_context, reply_of
 from app.tasks.models import SearchResult
 from app.tasks.service import MAX_TOKENS
 from graph.errors import InvalidInput
-from graph.outputs import Result
 from graph.policy import MAX_SOURCES, bounded_int
-from graph.state import failure_of
+from graph.state import Result, failure_of
 
 DOCUMENT_MODEL = "mistral:7b"
 """The document's chat model where ``ollama_host`` is given and no model is named."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from answering.extract.sentences import answering_sentences
-from answering.relevance.graders import Assessment
+from answering.types import MIN_CONFIDENCE, Chunk
 from graph.errors import InvalidInput
-from graph.policy import MIN_CONFIDENCE, is_number
+from graph.policy import is_number
 
 MIN_QUERY_CHARS, MAX_QUERY_CHARS, MAX_CHUNKS = 3, 500, 50
 SUMMARY_CHARS = 160
@@ -17,7 +17,7 @@ SUMMARY_CHARS = 160
 
 
 def verdict(
-    assessed: Mapping[str, Sequence[Assessment]], relevance: Mapping[str, float], threshold: float
+    assessed: Mapping[str, Sequence[Chunk]], relevance: Mapping[str, float], threshold: float
 ) -> dict[str, Any]:
     """Return the document's result without its time, in plain JSON values.
 
@@ -28,19 +28,19 @@ def verdict(
     evidence: list[dict[str, Any]] = []
     answered = 0
     for question, row in assessed.items():
-        candidates = [assessment for assessment in row if assessment.chunk.chunk_id in relevant and assessment.matches]
-        answering = [assessment for assessment in candidates if assessment.answers >= MIN_CONFIDENCE]
+        candidates = [(chunk.answers or 0.0, chunk) for chunk in row if chunk.chunk_id in relevant and chunk.matches]
+        answering = [(answers, chunk) for answers, chunk in candidates if answers >= MIN_CONFIDENCE]
         answered += bool(answering)
-        for assessment in sorted(answering, key=lambda assessment: -assessment.answers):
-            evidence.extend(piece for piece in _evidence(question, assessment) if piece not in evidence)
-    seen = [assessment for row in assessed.values() for assessment in row]
+        for _, chunk in sorted(answering, key=lambda pair: -pair[0]):
+            evidence.extend(piece for piece in _evidence(question, chunk) if piece not in evidence)
+    seen = [chunk for row in assessed.values() for chunk in row]
     return {
         "relevant_chunks": [
             {
                 "chunk_id": chunk_id,
                 "relevance_score": float(score),
                 "is_relevant": True,
-                "summary": _summary([assessment for assessment in seen if assessment.chunk.chunk_id == chunk_id]),
+                "summary": _summary([chunk for chunk in seen if chunk.chunk_id == chunk_id]),
             }
             for chunk_id, score in relevant.items()
         ],
@@ -51,11 +51,10 @@ def verdict(
     }
 
 
-def _evidence(question: str, assessment: Assessment) -> list[dict[str, Any]]:
+def _evidence(question: str, chunk: Chunk) -> list[dict[str, Any]]:
     """List the sentences of one chunk that answer *question*, each with its neighbours."""
-    chunk, texts = assessment.chunk, assessment.chunk.sentences
-    pieces = []
-    for sentence in answering_sentences(assessment, question):
+    texts, pieces = chunk.sentences, []
+    for sentence in answering_sentences(chunk, question):
         index = chunk.spans.index((sentence.start, sentence.end))
         piece: dict[str, Any] = {"chunk_id": chunk.chunk_id, "quote": texts[index], "sentence_index": index}
         if index > 0:
@@ -66,10 +65,10 @@ def _evidence(question: str, assessment: Assessment) -> list[dict[str, Any]]:
     return pieces
 
 
-def _summary(seen: Sequence[Assessment]) -> str:
-    """Return the chunk's best sentence on one line; without sentences, its beginning."""
-    chunk = seen[0].chunk
-    scored = [(match.score, -index) for assessment in seen for index, match in enumerate(assessment.matches)]
+def _summary(seen: Sequence[Chunk]) -> str:
+    """Return the chunk's best sentence, as assessed for any sub-question, on one line; without any, its beginning."""
+    chunk = seen[0]
+    scored = [(match.score, -index) for assessed in seen for index, match in enumerate(assessed.matches)]
     best = chunk.sentences[-max(scored)[1]] if scored else chunk.text[: 4 * SUMMARY_CHARS]
     line = " ".join(best.split()) or chunk.chunk_id
     if len(line) <= SUMMARY_CHARS:

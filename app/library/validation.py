@@ -15,7 +15,7 @@ from typing import Any
 from answering.questions.compound import split_questions, without_background
 from answering.relevance.features import read_best
 from answering.relevance.graders import assess, calibration_for, grade, load_calibrations
-from answering.types import Chunk, SubqueryResults
+from answering.types import Chunk, Question, SubqueryResults
 from app.library.chunk_list_store import ChunkListStore
 from app.library.retrieval_checks import MAX_CHUNKS, check_arguments, verdict
 from app.ops.traffic import current_request_id
@@ -29,7 +29,6 @@ from app.providers.rerank.models import make_reranker
 from app.providers.rerank.reader import OnnxReader
 from app.settings import load_settings
 from graph.errors import RAGError, RerankFailed
-from graph.state import Question
 
 LIMIT = 5.0
 """Seconds one validation may take (the document's absolute timeout)."""
@@ -86,11 +85,11 @@ def _validate(query: str, chunks: list[dict[str, Any]], threshold: float) -> dic
     except TimeoutError:
         raise TimeoutError(f"Validation processing exceeded {LIMIT * 1000:.0f}ms timeout") from None
     calibration = calibration_for(embedding.name, load_calibrations())
+    assessed = [assess(subquery, calibration) for subquery in results]
     if scores is None:
-        graded = grade(results, calibration)
+        graded = grade(assessed)
         scores = {chunk.chunk_id: chunk.relevance or 0.0 if chunk.spans else 0.0 for chunk in graded}  # blank text: 0
-    assessed = {subquery.question: assess(subquery, calibration) for subquery in results}
-    return _timed(verdict(assessed, scores, threshold), started)
+    return _timed(verdict({part.question: part.chunks for part in assessed}, scores, threshold), started)
 
 
 def _timed(result: dict[str, Any], started: float) -> dict[str, Any]:

@@ -8,13 +8,11 @@ from answering.markers.draft import read_draft
 from answering.markers.marked_text import MarkerStream
 from answering.text.sentences import sentence_spans
 from answering.text.terms import question_stems
-from answering.types import Chunk, CitedSentence, Draft, Source, SubqueryResults
+from answering.types import Chunk, CitedSentence, Draft, Question, Source, SubqueryResults, TokenCallback
 from app.pipeline.passages import TEMPLATE_TOKENS, choose_passages, harmless, tokens
 from app.providers.chat.chat_model import ChatModel
 from app.providers.http.error_mapping import chat_error
 from graph.errors import SynthesisFailed
-from graph.ports import TokenCallback
-from graph.state import Question
 from prompts import Prompt, load_prompt
 
 REPLY_TOKENS = 200

@@ -9,14 +9,13 @@ from langchain_core.documents import BaseDocumentCompressor, Document
 from pydantic import BaseModel
 
 from answering.relevance.graders import Calibration, best_first
-from answering.types import Chunk, SubqueryResults
+from answering.types import Chunk, Question, SubqueryResults
 from app.providers.embeddings.vectors import valid_unicode
 from app.providers.http.error_mapping import rerank_error
 from app.providers.http.retry import GuardedCalls
 from app.providers.rerank.models import RERANK_SECONDS
 from app.providers.rerank.scores import SCORE, ScoringReranker, log_odds_of, sigmoid
 from graph.errors import ConfigurationError
-from graph.state import Question
 
 FITTED_FILE = "relevance_model.json"
 _INDEX = "candidate_index"
@@ -87,6 +86,6 @@ class RerankGrader:
         scores = {document.metadata[_INDEX]: float(document.metadata[SCORE]) for document in scored}
         # Another vendor's reranker may return only its best; the others count as irrelevant.
         return [
-            replace(chunk, relevance=self.scale.relevance(scores.get(index, 0.0)))
+            replace(chunk, relevance=self.scale.relevance(scores.get(index, 0.0)), answers=None)
             for index, chunk in enumerate(results.chunks)
         ]

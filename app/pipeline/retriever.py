@@ -15,12 +15,11 @@ from langchain_core.embeddings import Embeddings
 
 from answering.text.sentences import Span, sentence_spans
 from answering.text.terms import question_stems
-from answering.types import Chunk, SubqueryResults
+from answering.types import Chunk, Question, SubqueryResults
 from app.providers.embeddings.vectors import VectorCache, Vectors, aquestion_vectors
 from app.providers.stores.hybrid import SIMILARITY_SHARE, Candidate, HybridQuery, HybridStore, dimension, highest
 from graph.errors import EmbeddingUnavailable, StoreUnavailable
 from graph.ports import Retriever
-from graph.state import Question
 
 POOL = 10
 """Candidates of a sub-question; more when more sources are asked for."""

@@ -5,12 +5,11 @@ from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from answering.types import Chunk
+from answering.types import Chunk, Question
 from app.settings import Settings
 from graph.errors import InvalidInput
 from graph.nodes.validate import query_text, scope
 from graph.ports import Retriever
-from graph.state import Question
 
 MIN_K, MAX_K = 3, 8
 """``k`` is clamped to this range here, and only here."""

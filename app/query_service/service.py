@@ -20,8 +20,7 @@ from app.ops.advice import ADVICE
 from app.ops.traffic import current_request_id, questions_var
 from app.query_service.conversations import Conversations
 from graph.errors import Overloaded, RAGError
-from graph.outputs import Event, Result
-from graph.state import Context, State, failure_of
+from graph.state import Context, Event, Result, State, failure_of
 
 Attribution = Literal["model", "verified"]
 SLOT_TIMEOUT = 0.5

@@ -1,14 +1,10 @@
-"""The nodes. Function, node, log event and file share a name, but for the two ends.
+"""The nodes, in the order they run; function, node and log event share a name.
 
-validate -> retrieve -> grade -> synthesize -> cite; extract -> cite; in ``ends``: no_answer, fail.
+``validate`` → ``search``: retrieve, grade → ``answer``: synthesize, cite, extract, and the ends no_answer, fail.
 """
 
-from graph.nodes.cite import cite
-from graph.nodes.ends import fail, no_answer
-from graph.nodes.extract import extract
-from graph.nodes.grade import grade
-from graph.nodes.retrieve import retrieve
-from graph.nodes.synthesize import synthesize
+from graph.nodes.answer import cite, extract, fail, no_answer, synthesize
+from graph.nodes.search import grade, retrieve
 from graph.nodes.validate import validate
 
 __all__ = ["cite", "extract", "fail", "grade", "no_answer", "retrieve", "synthesize", "validate"]

@@ -11,10 +11,11 @@ from langgraph.config import get_stream_writer
 from answering.questions.compound import asked_in, split_questions, without_background
 from answering.questions.follow_up import added_stems, carry_subject, is_follow_up, is_remark
 from answering.text.terms import words
+from answering.types import Question
 from graph.errors import InvalidInput, SynthesisFailed
 from graph.policy import MAX_SOURCES, MAX_TOKENS, Policy, bounded_int
 from graph.ports import Rewriter
-from graph.state import Context, Question, State, Update
+from graph.state import Context, State, Update
 
 MAX_ASKED = 12
 """Questions before this one that are read where a caller gives them: enough to complete the last three."""

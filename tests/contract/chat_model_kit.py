@@ -14,13 +14,13 @@ from dataclasses import replace
 
 import pytest
 
-from answering.types import Chunk, Draft, SubqueryResults
+from answering.relevance.graders import assess
+from answering.types import Chunk, Draft, Question, SubqueryResults
 from graph.errors import ModelUnavailable, SynthesisFailed, SynthesisTimeout
 from graph.ports import Synthesizer
-from graph.state import Question
 from tests.peers import Fault, HttpPeer
 from tests.peers.wire import SECRET, FaultKind
-from tests.support.synthesis import Tokens, chunk, cited, marked, question
+from tests.support.synthesis import WORDS_AND_NEARNESS, Tokens, chunk, cited, marked, question
 
 FACTS = {
     "When was the Eiffel Tower finished?": "The Eiffel Tower was finished in 1889.",
@@ -40,7 +40,7 @@ def asked(text: str) -> tuple[Question, tuple[SubqueryResults, ...]]:
         return replace(one, similarity=similarity, keyword=similarity, span_similarities=(similarity,) * len(one.spans))
 
     pool = sorted((measured(index, one) for index, one in enumerate(CHUNKS)), key=lambda one: -one.similarity)
-    return question(text), (SubqueryResults(text, tuple(pool)),)
+    return question(text), (assess(SubqueryResults(text, tuple(pool)), WORDS_AND_NEARNESS),)
 
 
 async def draft_of(synthesizer: Synthesizer, text: str, tokens: Tokens | None = None) -> Draft:

@@ -9,10 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from answering.types import Chunk, SubqueryResults
+from answering.types import Chunk, Question, SubqueryResults
 from graph.errors import RerankFailed
 from graph.ports import Grader
-from graph.state import Question
 from tests.peers import Fault, HttpPeer
 from tests.peers.wire import SECRET, FaultKind
 from tests.support.synthesis import chunk, question

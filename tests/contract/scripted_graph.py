@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 from answering.markers.draft import read_draft
 from answering.text.sentences import sentence_spans
-from answering.types import Chunk, Draft, PassageReader, SubqueryResults
+from answering.types import Chunk, Draft, PassageReader, Question, SubqueryResults, TokenCallback
 from graph.build import build_graph
 from graph.policy import Policy
-from graph.ports import Ports, Synthesizer, TokenCallback
-from graph.state import Question, State
+from graph.ports import Ports, Synthesizer
+from graph.state import State
 
 
 def chunk(name: str, text: str, **more: Any) -> Chunk:

@@ -15,12 +15,12 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
 from answering.text.sentences import sentence_spans
+from answering.types import Question
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.vectors import unit
 from app.providers.stores.hybrid import HybridQuery
 from app.providers.stores.layout import Point, indexed_text
 from graph.errors import CollectionMissing, InvalidInput, UnknownSource
-from graph.state import Question
 from tests.support.vectors import question_vector
 
 SIZE = 32

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from graph.outputs import NOT_SURE, UNVERIFIED
+from graph.nodes.answer import NOT_SURE, UNVERIFIED
 from graph.policy import Policy
 from tests.contract.scripted_graph import Says, ask, chunk
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from answering.types import Chunk, Draft, SubqueryResults
+from answering.types import Chunk, Draft, Question, SubqueryResults, TokenCallback
 from graph.build import build_graph
 from graph.errors import ModelUnavailable, StoreUnavailable
 from graph.policy import Policy
-from graph.ports import Ports, TokenCallback
-from graph.state import Question
+from graph.ports import Ports
 from tests.contract.scripted_graph import Finds, Passes, Says, ask, chunk, run
 
 GRASS = chunk("grass", "Grass is green. It is wet in the morning.")

@@ -1,25 +1,12 @@
-"""The project stays small enough to be read: entries, lines, files of one question; and uses no private names."""
+"""The project stays small enough to be read: entries, lines; and uses no private names."""
 
 from __future__ import annotations
 
 import ast
-import shutil
-import sys
-import threading
-from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
-import pytest
-from starlette.testclient import TestClient
-
-from app.api.server import create_app
-from app.bootstrap.compose import build_container
-from app.settings import load_settings
 from tests.support.paths import ROOT
 
-MAX_FILES = 45
 OURS = [ROOT / "answering", ROOT / "app", ROOT / "graph"]
 OWNERS = {"self", "cls"}
 PUBLIC = {"_asdict", "_fields", "_make", "_replace", "_exit", "_astream"}
@@ -57,50 +44,3 @@ def test_private_names_are_their_owners() -> None:
         if node.attr not in PUBLIC and not (isinstance(node.value, ast.Name) and node.value.id in OWNERS)
     ]
     assert used == []
-
-
-def our_file(frame: FrameType | None) -> Path | None:
-    """The file of a frame, if it is of ours, below the root."""
-    path = Path(frame.f_code.co_filename) if frame else ROOT
-    return path.relative_to(ROOT) if any(path.is_relative_to(folder) for folder in OURS) else None
-
-
-@pytest.fixture
-def called() -> Iterator[set[tuple[Path | None, Path]]]:
-    """Pairs of our files: the nearest caller, if there is one, and what was called; in threads that started since."""
-    files: set[tuple[Path | None, Path]] = set()
-
-    def note(frame: FrameType, event: str, _: Any) -> None:
-        if event == "call" and (file := our_file(frame)):
-            caller = frame.f_back
-            while caller and not our_file(caller):
-                caller = caller.f_back
-            files.add((our_file(caller), file))
-
-    before = sys.getprofile()
-    threading.setprofile(note)
-    sys.setprofile(note)
-    yield files
-    sys.setprofile(before)
-    threading.setprofile(None)
-
-
-def test_a_question_runs_through_few_files(
-    sample_data: Path, tmp_path: Path, called: set[tuple[Path | None, Path]]
-) -> None:
-    """A question that is answered with a citation calls functions of at most 45 files of ``answering``, ``app`` and
-    ``graph``; the two pure packages call ``app`` by its ports alone."""
-    shutil.copytree(sample_data, tmp_path / "data")
-    container = build_container(load_settings(data_dir=tmp_path / "data"))
-    local: dict[str, Any] = {"base_url": "http://localhost", "client": ("127.0.0.1", 50_000)}
-    with TestClient(create_app(container), **local) as client:
-        called.clear()
-        answer = client.post("/query", json={"query": "What is Knowledge Garden?"}).json()
-        asked = called.copy()
-    assert answer["citedDocuments"]
-    ours = {file for _, file in asked}
-    assert {"service.py", "retriever.py", "database.py", "cite.py"} <= {file.name for file in ours}
-    pure = ("answering", "graph")
-    entered = {file.name for caller, file in asked if caller and caller.parts[0] in pure and file.parts[0] == "app"}
-    assert entered == {"extractive.py", "reader.py", "retriever.py"}
-    assert len(ours) <= MAX_FILES

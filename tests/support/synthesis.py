@@ -9,8 +9,7 @@ import pytest
 
 from answering.relevance.graders import Calibration, Logistic
 from answering.text.sentences import sentence_spans
-from answering.types import Chunk, Draft
-from graph.state import Question
+from answering.types import Chunk, Draft, Question
 
 NOTHING = ()
 
@@ -75,10 +74,13 @@ def bare(text: str) -> str:
     return re.sub(r" \[\d+\]", "", text)
 
 
+_WEIGHTS = {"coverage": 7.0, "sentence_similarity": 6.0}
+_NEAR, _ANSWERS = Logistic(-6.0, _WEIGHTS), Logistic(-8.0, _WEIGHTS)
+WORDS_AND_NEARNESS = Calibration(_NEAR, _NEAR, _ANSWERS, _ANSWERS, Logistic(-6.0, {"chunk_similarity": 12.0}))
+"""Plain weights, so that what these tests say does not hang on a fit."""
+
+
 @pytest.fixture(scope="session")
 def calibration() -> Calibration:
-    """Plain weights, so that what these tests say does not hang on a fit: words and nearness."""
-    weights = {"coverage": 7.0, "sentence_similarity": 6.0}
-    near = Logistic(-6.0, weights)
-    answers = Logistic(-8.0, weights)
-    return Calibration(near, near, answers, answers, Logistic(-6.0, {"chunk_similarity": 12.0}))
+    """Plain weights: words and nearness."""
+    return WORDS_AND_NEARNESS

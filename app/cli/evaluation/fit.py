@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from answering.types import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 from app.cli.evaluation.measures import calibration_error
 from app.cli.evaluation.samples import FOLDS, Flags, Floats, Samples
-from graph.policy import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 
 RELEVANCE = ("chunk_similarity", "sentence_similarity", "keyword", "coverage", "headed")
 ANSWERS = ("chunk_similarity", "sentence_similarity", "coverage", "headed", "brief_keyword")

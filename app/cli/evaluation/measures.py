@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 
 from answering.types import Chunk, Citation
 from graph.errors import InvalidInput
-from graph.outputs import Result
+from graph.state import Result
 
 
 class EvalQuestion(BaseModel):

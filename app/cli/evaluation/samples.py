@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 
 from answering.relevance.features import FEATURE_NAMES, measure, read_best
 from answering.text.terms import is_content, words
-from answering.types import Chunk, PassageReader, SubqueryResults
+from answering.types import Chunk, PassageReader, Question, SubqueryResults
 from app.cli.shared import Show
 from app.pipeline.retriever import POOL, HybridRetriever
 from app.providers.stores.hybrid import HybridStore
 from graph.errors import InvalidInput
 from graph.ports import Retriever
-from graph.state import Question
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -12,6 +12,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
 
+from answering.types import TokenCallback
 from app.providers.chat.completion import Completion, repeats_itself
 from app.providers.chat.loading import LOAD_SECONDS, ModelLoader
 from app.providers.chat.model_queue import ModelPlace, ModelQueue
@@ -20,7 +21,6 @@ from app.providers.chat.thoughts import ThoughtFilter, without_thoughts
 from app.providers.http.error_mapping import chat_error
 from app.providers.http.retry import retried
 from graph.errors import ModelUnavailable, Overloaded, SynthesisFailed, SynthesisTimeout
-from graph.ports import TokenCallback
 from prompts import Prompt
 
 MAX_CHARS_PER_TOKEN, MIN_READ_CHARS = 16, 8_000

@@ -193,7 +193,7 @@ def stored_size(connection: sqlite3.Connection) -> int | None:
 
 def select(connection: sqlite3.Connection, columns: str, where: Where = None, rest: str = "") -> sqlite3.Cursor:
     """Select columns of the chunks that pass a filter."""
-    clause, values = condition(where)
+    clause, values = condition(where) if where else ("TRUE", [])
     return connection.execute(f"SELECT {columns} FROM chunks WHERE {clause} {rest}", values)
 
 

@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from answering.extract.sentences import MAX_SENTENCES, Sentence, answering_sentences
-from answering.relevance.graders import Assessment, assess, load_calibrations
+from answering.relevance.graders import assess, load_calibrations
 from answering.text.sentences import sentence_spans
-from answering.types import Chunk, SubqueryResults
-from graph.policy import MIN_CONFIDENCE
+from answering.types import MIN_CONFIDENCE, Chunk, SubqueryResults
 
 MODEL = load_calibrations()["all-MiniLM-L6-v2"]
 
@@ -38,9 +37,9 @@ ROSE = chunk("rose", "Roses need pruning. They smell.", 0.2, 0.1, title="Roses")
 ASKED = SubqueryResults("When is kale sown?", (ROSE, KALE))
 
 
-def best(results: SubqueryResults) -> Assessment:
+def best(results: SubqueryResults) -> Chunk:
     """The candidate that most probably answers."""
-    return max(assess(results, MODEL), key=lambda one: one.answers)
+    return max(assess(results, MODEL).chunks, key=lambda one: one.answers or 0.0)
 
 
 def extract(results: SubqueryResults) -> tuple[Sentence, ...]:

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from answering.relevance.graders import Calibration, best_first, grade
+from answering.relevance.graders import Calibration, CosineGrader, LocalGrader, assess, best_first
 from answering.types import SubqueryResults
-from app.pipeline.extractive import CosineGrader, LocalGrader
 from graph.ports import Grader
 from tests.support.synthesis import calibration, chunk, question
 
@@ -20,21 +19,24 @@ ASKED = question("When was the tower finished?")
 READING = SubqueryResults(ASKED.text, (BREAD, TOWER))
 
 
-@pytest.mark.parametrize("kind", [LocalGrader, CosineGrader])
-async def test_every_candidate_once_best_first(
-    kind: type[LocalGrader | CosineGrader], calibration: Calibration
-) -> None:
+@pytest.fixture(params=["local", "none"])
+def grader(request: pytest.FixtureRequest, calibration: Calibration) -> Grader:
+    """A grader without a vendor."""
+    return LocalGrader() if request.param == "local" else CosineGrader(calibration)
+
+
+async def test_every_candidate_once_best_first(grader: Grader, calibration: Calibration) -> None:
     """Each chunk comes back once, also when several parts found it, the most relevant first."""
-    grader: Grader = kind(calibration)
-    graded = await grader.grade(ASKED, (READING, replace(READING, question="Which bread?")))
+    found = (READING, replace(READING, question="Which bread?"))
+    graded = await grader.grade(ASKED, [assess(results, calibration) for results in found])
     assert [one.chunk_id for one in graded] == ["c1", "c2"]
     assert all(0.0 <= (one.relevance or 0.0) <= 1.0 for one in graded)
 
 
 async def test_local_is_the_graphs_own_rule(calibration: Calibration) -> None:
     """The local grader adds nothing to the calibrated relevance."""
-    retrieved = (READING,)
-    assert await LocalGrader(calibration).grade(ASKED, retrieved) == list(grade(retrieved, calibration))
+    bread, tower = assess(READING, calibration).chunks
+    assert await LocalGrader().grade(ASKED, [assess(READING, calibration)]) == [tower, bread]
 
 
 async def test_none_is_the_calibrated_cosine(calibration: Calibration) -> None:
@@ -43,12 +45,9 @@ async def test_none_is_the_calibrated_cosine(calibration: Calibration) -> None:
     assert graded[0].relevance == calibration.cosine.probability({"chunk_similarity": 0.8})
 
 
-@pytest.mark.parametrize("kind", [LocalGrader, CosineGrader])
-async def test_an_empty_pool_is_an_empty_grade(
-    kind: type[LocalGrader | CosineGrader], calibration: Calibration
-) -> None:
+async def test_an_empty_pool_is_an_empty_grade(grader: Grader, calibration: Calibration) -> None:
     """Nothing retrieved is nothing graded."""
-    assert await kind(calibration).grade(ASKED, (SubqueryResults(ASKED.text, ()),)) == []
+    assert await grader.grade(ASKED, [assess(SubqueryResults(ASKED.text, ()), calibration)]) == []
 
 
 def test_the_best_of_several_grades_stays() -> None:

@@ -18,8 +18,7 @@ from answering.relevance.graders import (
 )
 from answering.relevance.possible_answers import has_kind, names_another, possible_answers
 from answering.text.sentences import sentence_spans
-from answering.types import Chunk, ReadPassage, SubqueryResults
-from graph.policy import MIN_CONFIDENCE
+from answering.types import MIN_CONFIDENCE, Chunk, ReadPassage, SubqueryResults
 
 MODEL = load_calibrations()["all-MiniLM-L6-v2"]
 MODELS = ("relevance", "relevance_read", "answers", "answers_read", "cosine")
@@ -51,7 +50,7 @@ def features(question: str, *chunks: Chunk) -> dict[str, Features]:
 
 def test_the_chunk_that_answers_passes_and_the_other_does_not() -> None:
     """At the product's threshold of .8 a chunk that plainly answers passes, an unrelated one is far below."""
-    best, worst = grade([SubqueryResults(QUESTION, (WRONG, RIGHT))], MODEL)
+    best, worst = grade([assess(SubqueryResults(QUESTION, (WRONG, RIGHT)), MODEL)])
     assert best.chunk_id == "right"
     assert best.relevance is not None
     assert best.relevance >= 0.8
@@ -108,7 +107,8 @@ def test_a_chunk_on_another_year_or_label_is_seen(question: str, text: str, expe
     """Only where the question names one that the text does not, and the text another in its place; then no answer."""
     assert names_another(question, text) is expected
     found = chunk("a", text, 0.9)
-    (of_another,) = assess(SubqueryResults(question, (found,)), MODEL)
+    (of_another,) = assess(SubqueryResults(question, (found,)), MODEL).chunks
+    assert of_another.answers is not None
     assert (of_another.answers < MIN_CONFIDENCE) or not expected
 
 
@@ -122,9 +122,9 @@ def test_what_the_reader_finds_counts() -> None:
     """Of two chunks alike in all else, the one whose sentence the reader picks is likelier to answer."""
     yes = replace(RIGHT, reading=ReadPassage((6.0, -4.0), -2.0, 5.0))
     no = replace(RIGHT, chunk_id="no", reading=ReadPassage((-6.0, -7.0), 3.0, -5.0))
-    found, missed = assess(SubqueryResults(QUESTION, (yes, no)), MODEL)
-    assert found.answers >= MIN_CONFIDENCE > missed.answers
-    assert found.relevance >= missed.relevance
+    found, missed = assess(SubqueryResults(QUESTION, (yes, no)), MODEL).chunks
+    assert (found.answers or 0.0) >= MIN_CONFIDENCE > (missed.answers or 1.0)
+    assert (found.relevance or 0.0) >= (missed.relevance or 1.0)
     assert [match.probability > 0.9 for match in found.matches if match.probability is not None] == [True, False]
 
 
@@ -133,8 +133,8 @@ def test_of_a_compound_question_the_best_part_counts() -> None:
     other = SubqueryResults(
         "Who prunes roses?", (replace(RIGHT, similarity=0.1, keyword=0.0), replace(WRONG, similarity=0.7))
     )
-    graded = grade([SubqueryResults(QUESTION, (RIGHT, WRONG)), other], MODEL)
-    alone = grade([SubqueryResults(QUESTION, (RIGHT, WRONG))], MODEL)
+    graded = grade([assess(part, MODEL) for part in (SubqueryResults(QUESTION, (RIGHT, WRONG)), other)])
+    alone = grade([assess(SubqueryResults(QUESTION, (RIGHT, WRONG)), MODEL)])
     assert sorted(c.chunk_id for c in graded) == ["right", "wrong"]
     assert max(c.relevance or 0 for c in graded if c.chunk_id == "right") == alone[0].relevance
 
@@ -178,8 +178,8 @@ def test_a_frequency_or_a_time_is_answered_by_one(question: str, text: str, can:
 @pytest.mark.parametrize("text", ["", "?", "😀"])
 def test_nothing_to_measure_is_no_error(text: str) -> None:
     """A blank question, a blank chunk and an empty pool are graded without an error."""
-    assert grade([SubqueryResults(text, ())], MODEL) == ()
-    (only,) = grade([SubqueryResults(text, (chunk("blank", text, 0.0),))], MODEL)
+    assert grade([assess(SubqueryResults(text, ()), MODEL)]) == []
+    (only,) = grade([assess(SubqueryResults(text, (chunk("blank", text, 0.0),)), MODEL)])
     assert only.relevance is not None
     assert only.relevance < 0.8
 

@@ -18,7 +18,7 @@ from app.bootstrap.compose import build_container
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from graph.errors import StoreUnavailable
-from graph.outputs import NOTHING_FOUND
+from graph.nodes.answer import NOTHING_FOUND
 from tests.app.api.one_chunk import served
 from tests.app.api.test_query_api import CHEMICALS, OFF_TOPIC, BrokenStore
 from tests.app.api.test_query_stream import Patient, events

@@ -11,7 +11,7 @@ import jsonpatch
 import pytest
 from langserve import RemoteRunnable
 
-from graph.outputs import NOTHING_FOUND
+from graph.nodes.answer import NOTHING_FOUND
 from tests.app.api.test_query_api import CHEMICALS, OFF_TOPIC
 
 INTERNALS = ("idf", "graded", "span_similarities", "near_duplicates", "subquery_results", "page_content")

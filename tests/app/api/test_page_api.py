@@ -17,7 +17,7 @@ from app.ingest.pipeline import ingest_into
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from graph.errors import StoreUnavailable
-from graph.outputs import CLOSE
+from graph.nodes.answer import CLOSE
 from tests.app.api.test_query_api import CHEMICALS
 
 BYTES = {"Content-Type": "application/octet-stream"}

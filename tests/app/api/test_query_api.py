@@ -15,7 +15,7 @@ from app.providers.embeddings.models import EmbeddingModel
 from app.providers.stores.chunk_store import ChunkStore
 from app.settings import load_settings
 from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
-from graph.outputs import NOTHING_FOUND
+from graph.nodes.answer import NOTHING_FOUND
 from tests.support.samples_service import serve
 
 CHEMICALS = "What are the safety protocols for handling chemicals?"

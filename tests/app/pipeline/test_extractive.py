@@ -7,12 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from answering.relevance.graders import Calibration
+from answering.extract.passages_answer import ExtractiveSynthesizer
+from answering.relevance.graders import Calibration, assess
 from answering.text.sentences import sentence_spans
-from answering.types import Chunk, Draft, SubqueryResults
-from app.pipeline.extractive import ExtractiveSynthesizer
-from graph.policy import MIN_CONFIDENCE
-from graph.state import Question
+from answering.types import MIN_CONFIDENCE, Chunk, Draft, Question, SubqueryResults
 from tests.support.synthesis import Tokens, bare, chunk, cited, marked, question
 
 TOWER = chunk(1, "The Eiffel Tower is in Paris. It was finished in\n1889. Many people visit it.", "Eiffel Tower")
@@ -32,7 +30,8 @@ async def answer(
     calibration: Calibration, asked: Question, chunks: list[Chunk], *subquery_results: SubqueryResults
 ) -> tuple[Draft, str]:
     tokens = Tokens()
-    draft = await ExtractiveSynthesizer(calibration).synthesize(asked, chunks, subquery_results, tokens)
+    assessed = [assess(results, calibration) for results in subquery_results]
+    draft = await ExtractiveSynthesizer().synthesize(asked, chunks, assessed, tokens)
     return draft, tokens.text
 
 

@@ -20,14 +20,13 @@ from numpy.typing import NDArray
 
 from answering.text.sentences import sentence_spans
 from answering.text.terms import question_stems, stems
-from answering.types import Chunk, SubqueryResults
+from answering.types import Chunk, Question, SubqueryResults
 from app.pipeline.retriever import MAX_SENTENCES, POOL, HybridRetriever
 from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.stores.embedded import EmbeddedStore
 from app.providers.stores.hybrid import AVERAGE_STEMS, K1, B, Candidate, HybridHits, HybridQuery
 from app.providers.stores.layout import indexed_text
 from graph.errors import CollectionMissing, EmbeddingUnavailable, StoreUnavailable, UnknownSource
-from graph.state import Question
 from tests.support.vectors import document_vectors, question_vector
 
 GARDEN = {

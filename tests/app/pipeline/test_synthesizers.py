@@ -9,9 +9,8 @@ import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
-from answering.relevance.graders import Calibration
+from answering.extract.passages_answer import ExtractiveSynthesizer
 from app.pipeline.chat import ChatSynthesizer
-from app.pipeline.extractive import ExtractiveSynthesizer
 from app.providers.chat.chat_model import ChatModel
 from app.providers.chat.models import make_chat_model
 from app.settings import load_settings
@@ -40,8 +39,8 @@ async def make() -> AsyncIterator[Maker]:
 
 class TestExtractive(SynthesizerKit):
     @pytest.fixture
-    def synthesizer(self, calibration: Calibration) -> Synthesizer:
-        return ExtractiveSynthesizer(calibration)
+    def synthesizer(self) -> Synthesizer:
+        return ExtractiveSynthesizer()
 
 
 class TestOllama(RemoteSynthesizerKit):

@@ -18,7 +18,7 @@ from app.cli.evaluation.measures import (
 )
 from app.cli.evaluation.run import draw_report, summarise
 from graph.errors import InvalidInput
-from graph.outputs import Result
+from graph.state import Result
 
 
 def chunk(name: str, relevance: float) -> Chunk:

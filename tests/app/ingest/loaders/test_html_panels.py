@@ -30,7 +30,7 @@ def page(tmp_path: Path, body: str) -> LoadedDocument:
     ],
 )
 def test_a_panel_is_the_section_of_its_control(panel: str, tmp_path: Path) -> None:
-    """In pages of several makers what a control shows is read in a section that has the control's words, and ends there."""
+    """In pages of several makers what a control shows is a section with the control's words."""
     read = [(block.section, block.text) for block in page(tmp_path, panel).blocks]
     assert read == [("Who pays?", "The buyer."), ("Help", "Call us.")]
 

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from langchain_core.documents import Document
 
+from answering.relevance.graders import LocalGrader
+from answering.types import Question
 from app.bootstrap.compose import make_grader
-from app.pipeline.extractive import LocalGrader
 from app.providers.rerank.models import make_reranker, reranker_label
 from app.providers.rerank.onnx import CrossEncoder, OnnxReranker
 from app.providers.rerank.scores import SCORE, sigmoid
 from app.settings import load_settings
 from graph.errors import ConfigurationError, RerankFailed
 from graph.ports import Grader
-from graph.state import Question
 from tests.contract.cross_encoder import logit, write_cross_encoder
 from tests.contract.reranker_kit import ASKED, POOL, pool
 from tests.support.synthesis import calibration

@@ -1,43 +1,14 @@
-"""Grade and answer without a model: similarities, words and the reader; the chunks' own sentences."""
+"""Answer in the passages' own sentences, without a model."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from answering.evidence.verify import copied
 from answering.extract.sentences import Sentence, answering_sentences, written
-from answering.relevance.graders import OTHER_LABEL_FACTOR, Calibration, assess, best_first, grade
+from answering.relevance.graders import OTHER_LABEL_FACTOR
 from answering.render import cite_by_document, numbered
 from answering.text.terms import coverage, vocabulary
-from answering.types import Chunk, CitedSentence, Draft, SubqueryResults
-from graph.ports import TokenCallback
-from graph.state import Question
-
-
-class LocalGrader:
-    """``RERANKER=local``: similarities, words and the reader, weighed as fitted for one embedding model."""
-
-    def __init__(self, calibration: Calibration) -> None:
-        self._calibration = calibration
-
-    async def grade(self, question: Question, retrieved: Sequence[SubqueryResults]) -> list[Chunk]:
-        """Return every candidate once with its relevance, best first."""
-        return list(grade(retrieved, self._calibration))
-
-
-class CosineGrader:
-    """``RERANKER=none``: the calibrated cosine alone."""
-
-    def __init__(self, calibration: Calibration) -> None:
-        self._calibration = calibration
-
-    async def grade(self, question: Question, retrieved: Sequence[SubqueryResults]) -> list[Chunk]:
-        """Return every candidate once with its relevance, best first."""
-        cosine = self._calibration.cosine.probability
-        chunks = [chunk for results in retrieved for chunk in results.chunks]
-        relevance = [cosine({"chunk_similarity": chunk.similarity}) for chunk in chunks]
-        return best_first([replace(chunk, relevance=r) for chunk, r in zip(chunks, relevance, strict=True)])
-
+from answering.types import Chunk, CitedSentence, Draft, Question, SubqueryResults, TokenCallback
 
 UNANSWERED = "The passages found do not answer: {}"
 """Names a sub-question that got no answer, where another one did."""
@@ -56,16 +27,15 @@ class Extract(NamedTuple):
 class ExtractiveSynthesizer:
     """Answers each sub-question with the sentences, few but for a list, of one chunk that probably answers it."""
 
-    def __init__(self, calibration: Calibration, *, per_sub_question: bool = False) -> None:
+    def __init__(self, *, per_sub_question: bool = False) -> None:
         """With *per_sub_question*, a chunk must pass the relevance threshold for the very sub-question it answers."""
-        self._calibration = calibration
         self._per_sub_question = per_sub_question
 
     async def synthesize(
         self,
         question: Question,
         chunks: Sequence[Chunk],
-        retrieved: Sequence[SubqueryResults],
+        assessed: Sequence[SubqueryResults],
         emit: TokenCallback | None,
     ) -> Draft:
         """Return the draft over *chunks*; it has no sentence when no sub-question reaches ``min_confidence``.
@@ -76,7 +46,7 @@ class ExtractiveSynthesizer:
         ``confidence`` is that of the least certain answered sub-question; when none is, that of the nearest.
         """
         least = question.relevance_threshold if self._per_sub_question else 0.0
-        extracts = [self._extract(results, chunks, least, question.added) for results in retrieved]
+        extracts = [_extract(results, chunks, least, question.added) for results in assessed]
         least_certain = question.min_confidence
         answered = [extract for extract in extracts if extract.sentences and extract.probability >= least_certain]
         if not answered:
@@ -102,33 +72,28 @@ class ExtractiveSynthesizer:
             await emit(numbered(pieces, citations).text)
         return draft
 
-    def _extract(
-        self, results: SubqueryResults, chunks: Sequence[Chunk], least: float, added: Sequence[str]
-    ) -> Extract:
-        """Answer one sub-question from its most probable chunk, of those read if there are any.
 
-        Of near-duplicates the longest with every sentence of the answer is cited: which one matches best is chance.
-        Chunks with all *added* stems come first; an answer without them is hardly one: it is about something else.
-        """
-        passed = {chunk.chunk_id for chunk in chunks}
-        candidates = [
-            assessed
-            for assessed in assess(results, self._calibration)
-            if assessed.chunk.chunk_id in passed and assessed.matches and assessed.relevance >= least
-        ]
-        candidates = [assessed for assessed in candidates if assessed.chunk.reading] or candidates
-        about = [assessed for assessed in candidates if _shows(added, assessed.chunk, assessed.chunk.sentences)]
-        candidates = about or candidates
-        if not candidates:
-            return Extract(results.question, (), 0.0)
-        best = max(candidates, key=lambda assessed: assessed.answers)
-        texts = [sentence.text for sentence in answering_sentences(best, results.question)]
-        copies = [assessed for assessed in candidates if assessed.chunk.chunk_id in best.chunk.near_duplicates]
-        full = [copy for copy in copies if all(text in copy.chunk.text for text in texts)]
-        fullest = max([best, *full], key=lambda assessed: len(assessed.chunk.text))
-        sentences = answering_sentences(fullest, results.question)
-        factor = 1.0 if _shows(added, fullest.chunk, [sentence.text for sentence in sentences]) else OTHER_LABEL_FACTOR
-        return Extract(results.question, sentences, best.answers * factor)
+def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, added: Sequence[str]) -> Extract:
+    """Answer one sub-question from its most probable chunk, of those read if there are any.
+
+    Of near-duplicates the longest with every sentence of the answer is cited: which one matches best is chance.
+    Chunks with all *added* stems come first; an answer without them is hardly one: it is about something else.
+    """
+    passed = {chunk.chunk_id for chunk in chunks}
+    relevant = [chunk for chunk in results.chunks if chunk.chunk_id in passed and (chunk.relevance or 0.0) >= least]
+    candidates = [chunk for chunk in relevant if chunk.matches]
+    candidates = [chunk for chunk in candidates if chunk.reading] or candidates
+    candidates = [chunk for chunk in candidates if _shows(added, chunk, chunk.sentences)] or candidates
+    if not candidates:
+        return Extract(results.question, (), 0.0)
+    best = max(candidates, key=lambda chunk: chunk.answers or 0.0)
+    texts = [sentence.text for sentence in answering_sentences(best, results.question)]
+    copies = [chunk for chunk in candidates if chunk.chunk_id in best.near_duplicates]
+    full = [copy for copy in copies if all(text in copy.text for text in texts)]
+    fullest = max([best, *full], key=lambda chunk: len(chunk.text))
+    sentences = answering_sentences(fullest, results.question)
+    factor = 1.0 if _shows(added, fullest, [sentence.text for sentence in sentences]) else OTHER_LABEL_FACTOR
+    return Extract(results.question, sentences, (best.answers or 0.0) * factor)
 
 
 def _note(question: str) -> CitedSentence:

@@ -1,19 +1,40 @@
-"""Keep of the draft what the chunks support, each sentence with its verified citations."""
+"""Write the answer from the chunks that passed, verify it, and finish it; or say that there is none."""
 
 import math
 import time
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from langgraph.config import get_stream_writer
 
 from answering.evidence.verify import VerifiedSentence, verify
-from answering.render import cite_by_document, numbered
+from answering.render import cite_by_document, numbered, snippet
 from answering.types import Chunk, Citation, ClaimReader
-from graph.outputs import ended
+from graph.errors import Outcome
+from graph.ports import Synthesizer
 from graph.state import Context, State, Update
 
 SHARE_OF_TIME = 0.5
 """Share of the remaining time that the reader may take; past it, the lexical overlap decides."""
+NOTHING_FOUND = "Nothing was found in the documents about this question."
+NOT_SURE = "Not sure: the documents have something close to this question, but nothing that surely answers it."
+"""The answers where nothing is cited (contract, Interface Q: "a plain no-answer sentence")."""
+CLOSE = 0.7
+"""Least relevance of something close. Of documents nothing off topic has it: ``docs/relevance.md``."""
+UNVERIFIED = "The model wrote an answer, but it could not be verified against the documents, so it is not shown."
+"""The answer where a model answered and none of its citations holds."""
+
+
+async def synthesize(state: State, context: Context, *, synthesizer: Synthesizer) -> Update:
+    """Fill ``draft``; stream its text in pieces where the run is streamed."""
+    write = get_stream_writer()
+
+    async def emit(text: str) -> None:
+        write({"token": text})
+
+    callback = emit if context.stream else None
+    draft = await synthesizer.synthesize(state["question"], state["graded"], state["subquery_results"], callback)
+    return {"draft": draft}
 
 
 async def cite(state: State, _: Context, *, reader: ClaimReader | None, second: ClaimReader | None = None) -> Update:
@@ -53,6 +74,30 @@ async def cite(state: State, _: Context, *, reader: ClaimReader | None, second: 
         return {**update, "outcome": "no_citations"}
     answer = numbered(pieces, citations)
     return {**update, "markers": answer.markers, **ended(state, "answered", answer.text, citations)}
+
+
+async def extract(state: State, _: Context, *, extractor: Synthesizer | None) -> Update:
+    """Replace the ``draft`` of a chat model that declined or is not supported by one in the passages' own sentences.
+
+    It has no sentence where the passages do not surely answer either.
+    """
+    assert extractor is not None  # the route to this node is taken only with one
+    draft = await extractor.synthesize(state["question"], state["graded"], state["subquery_results"], None)
+    return {"draft": draft, "outcome": state.get("outcome") or "no_citations"}
+
+
+async def no_answer(state: State, _: Context) -> Update:
+    """Answer that there is none; ``outcome`` says why, by how far the question came."""
+    if not state.get("graded"):
+        return declined(state, "no_relevant_chunks")
+    if outcome := state.get("outcome"):  # of ``cite``
+        return declined(state, outcome)
+    return declined(state, "no_citations" if state["draft"].confidence is None else "low_confidence")
+
+
+async def fail(state: State, _: Context) -> Update:
+    """End without an answer, with the failure's outcome."""
+    return ended(state, state["failure"].outcome, None)
 
 
 def by_sentence(
@@ -95,3 +140,42 @@ def answers(citations: Sequence[Citation], chunks: Sequence[Chunk]) -> bool:
         if start < citation.end and citation.start < end
     ]
     return any(scores) or not scores
+
+
+def declined(state: State, outcome: Outcome) -> Update:
+    """End a question without an answer that may be shown."""
+    written = bool(state.get("unsupported"))
+    close = any((chunk.relevance or 0.0) >= CLOSE for chunk in state.get("chunks") or ())
+    return ended(state, outcome, UNVERIFIED if written else NOT_SURE if close else NOTHING_FOUND)
+
+
+def ended(state: State, outcome: Outcome, answer: str | None, citations: Sequence[Citation] = ()) -> Update:
+    """Fill the keys of the public end; ``processingTimeMs`` is from ``validate`` on. No other code computes them."""
+    question = state.get("question")
+    elapsed = time.monotonic() - question.started if question else 0.0
+    return {
+        "answer": answer,
+        "citedDocuments": cited_documents(citations, state.get("graded") or ()),
+        "metadata": {
+            "processingTimeMs": max(1, round(elapsed * 1000)),
+            "answerSynthesized": outcome == "answered",
+            "chunksRetrieved": len(state.get("chunks") or ()),
+        },
+        "outcome": outcome,
+        "citations": list(citations),
+    }
+
+
+def cited_documents(citations: Sequence[Citation], chunks: Sequence[Chunk]) -> list[dict[str, Any]]:
+    """List the cited documents by first citation, with a snippet of the first cited chunk."""
+    texts = {chunk.chunk_id: chunk.text for chunk in chunks}
+    first = {citation.marker: citation for citation in reversed(citations)}
+    return [
+        {
+            "id": citation.document_id,
+            "title": citation.title,
+            "snippet": snippet(texts[citation.chunk_id], citation.start, citation.end),
+            "url": citation.url,
+        }
+        for _, citation in sorted(first.items())
+    ]
