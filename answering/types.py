@@ -38,18 +38,10 @@ class Question:
     added: tuple[str, ...] = ()
     attribution: Literal["model", "verified"] = "verified"
 
-    @property
-    def searched(self) -> tuple[str, ...]:
-        """The texts to search: every sub-question, and with ``background`` the whole text as the last."""
-        return (*self.sub_questions, self.text) if self.background else self.sub_questions
-
 
 @dataclass(frozen=True, slots=True)
 class ReadPassage:
-    """The reader's logits for one passage as an answer.
-
-    ``sentences`` has a score each, ``null`` is that of "none of them", ``answerable`` that of the passage.
-    """
+    """The reader's logits: of each of ``sentences`` as the answer, of "none of them", and that the passage answers."""
 
     sentences: tuple[float, ...]
     null: float

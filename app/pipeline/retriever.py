@@ -49,19 +49,20 @@ class HybridRetriever:
     async def retrieve(self, question: Question) -> tuple[SubqueryResults, ...]:
         """See ``graph.ports.Retriever``. What does not come before the deadline counts as unavailable."""
         pool = max(self._pool, question.max_sources)
+        texts = (*question.sub_questions, question.text) if question.background else question.sub_questions
         vectors: Vectors | None = None
         try:
             async with asyncio.timeout(question.deadline - time.monotonic()):
-                vectors = await aquestion_vectors(self._embeddings, question.searched)
+                vectors = await aquestion_vectors(self._embeddings, texts)
                 queries = [
                     HybridQuery(vector, tuple(dimension(stem) for stem in question_stems(part)), MAX_ALIKE * pool)
-                    for vector, part in zip(vectors, question.searched, strict=True)
+                    for vector, part in zip(vectors, texts, strict=True)
                 ]
                 hits = await self._store.ahybrid(queries, max(pool, CHANNEL_POOL), question.where)
                 if question.where:
                     await self._store.arequire(question.where, found=any(hits.candidates))
                 best = [_distinct(_best(*row, hits.idf), pool) for row in zip(queries, hits.candidates, strict=True)]
-                searched = list(zip(question.searched, queries, best, strict=True))
+                searched = list(zip(texts, queries, best, strict=True))
                 if question.background:
                     searched = _nearer(searched)
                 unique = {hit.key: hit for _, _, row in searched for hit in row}
