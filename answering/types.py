@@ -48,30 +48,6 @@ class ReadPassage:
     answerable: float
 
 
-class Match(NamedTuple):
-    """How one sentence matches a question.
-
-    ``similarity`` is their cosine; the coverages, in [0, 1], are the share of the question's idf found in the sentence
-    or title, and in those with the sentence before. ``probability``, in [0, 1], is the reader's probability that this
-    sentence is the one that answers; None where the chunk was not read.
-    """
-
-    similarity: float
-    coverage: float
-    context_coverage: float
-    probability: float | None = None
-
-    @property
-    def base_score(self) -> float:
-        """Weighted sum of similarity and coverages, in [0, 1]."""
-        return 0.4 * self.similarity + 0.3 * self.coverage + 0.3 * self.context_coverage
-
-    @property
-    def score(self) -> float:
-        """Score by which sentences are ranked: the mean of ``base_score`` and the reader's probability."""
-        return self.base_score if self.probability is None else 0.5 * self.base_score + 0.5 * self.probability
-
-
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """One retrieved segment of a document, with what was measured of it for the question.
@@ -80,9 +56,10 @@ class Chunk:
     question could reach, in [0, 1]; 0 where the store holds no sparse vectors. ``spans`` are the sentences of ``text``
     as (start, end) in Unicode code points; ``span_similarities`` the cosine of question and sentence, same order.
     ``near_duplicates`` are the ids of other retrieved chunks with a cosine above .9. ``reading`` is None if unread;
-    ``can_answer`` tells for each sentence of a read chunk whether it can answer at all. ``matches`` has one for each
-    sentence, once assessed. ``relevance`` is how surely the chunk is about the question, ``answers`` the probability
-    that it answers; None where it was not assessed. ``recognised``: the text is a program's reading of a scanned page.
+    ``can_answer`` tells for each sentence of a read chunk whether it can answer at all. ``scores`` say how well each
+    sentence answers, once assessed, ``base_scores`` how near it is without the reader. ``relevance`` is how surely the
+    chunk is about the question, ``answers`` the probability that it answers; None where it was not assessed.
+    ``recognised``: the text is a program's reading of a scanned page.
     """
 
     chunk_id: str
@@ -103,7 +80,8 @@ class Chunk:
     near_duplicates: tuple[str, ...] = ()
     reading: ReadPassage | None = None
     can_answer: tuple[bool, ...] = ()
-    matches: tuple[Match, ...] = ()
+    scores: tuple[float, ...] = ()
+    base_scores: tuple[float, ...] = ()
     relevance: float | None = None
     answers: float | None = None
 

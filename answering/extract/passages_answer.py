@@ -81,7 +81,7 @@ def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, ad
     """
     passed = {chunk.chunk_id for chunk in chunks}
     relevant = [chunk for chunk in results.chunks if chunk.chunk_id in passed and (chunk.relevance or 0.0) >= least]
-    candidates = [chunk for chunk in relevant if chunk.matches]
+    candidates = [chunk for chunk in relevant if chunk.scores]
     candidates = [chunk for chunk in candidates if chunk.reading] or candidates
     candidates = [chunk for chunk in candidates if _shows(added, chunk, chunk.sentences)] or candidates
     if not candidates:

@@ -158,8 +158,10 @@ def _lines(chunk: Chunk, n: int, question: str, score: float) -> list[Sentence]:
 def _candidates(chunk: Chunk, question: str) -> list[Sentence]:
     """List the sentences of a chunk that can answer *question*, else all."""
     sentences = [
-        Sentence(chunk.chunk_id, start, end, chunk.text[start:end], match.score, match.base_score, bullet(chunk, n))
-        for n, ((start, end), match) in enumerate(zip(chunk.spans, chunk.matches, strict=True))
+        Sentence(
+            chunk.chunk_id, start, end, chunk.text[start:end], chunk.scores[n], chunk.base_scores[n], bullet(chunk, n)
+        )
+        for n, (start, end) in enumerate(chunk.spans)
     ]
     can_answer = chunk.can_answer or possible_answers(question, chunk)
     return list(compress(sentences, can_answer)) or sentences

@@ -11,7 +11,7 @@ from answering.questions.definitions import defining_sentences, with_definition
 from answering.relevance.entities import names_asked, of_others
 from answering.relevance.possible_answers import has_kind, names_another, possible_answers
 from answering.text.terms import coverage, idf_shares, question_stems, vocabulary
-from answering.types import Chunk, Match, Passage, PassageReader, ReadPassage, SubqueryResults
+from answering.types import Chunk, Passage, PassageReader, ReadPassage, SubqueryResults
 
 HEADING_CREDIT = 0.5
 """Weight of a word that stands in a heading and not in the text below it."""
@@ -33,6 +33,30 @@ MIN_SIMILARITY = 0.25
 """Cosine of a passage and its best sentence below which it is not read: hardly one answers (``docs/relevance.md``)."""
 RANK_OF_OTHERS, FLAT_RANKS = 12_000, 30
 """Frequency rank of every stem that is not in the file; stems below the second carry almost no weight."""
+
+
+class Match(NamedTuple):
+    """How one sentence matches a question.
+
+    ``similarity`` is their cosine; the coverages, in [0, 1], are the share of the question's idf found in the sentence
+    or title, and in those with the sentence before. ``probability``, in [0, 1], is the reader's probability that this
+    sentence is the one that answers; None where the chunk was not read.
+    """
+
+    similarity: float
+    coverage: float
+    context_coverage: float
+    probability: float | None = None
+
+    @property
+    def base_score(self) -> float:
+        """Weighted sum of similarity and coverages, in [0, 1]."""
+        return 0.4 * self.similarity + 0.3 * self.coverage + 0.3 * self.context_coverage
+
+    @property
+    def score(self) -> float:
+        """Score by which sentences are ranked: the mean of ``base_score`` and the reader's probability."""
+        return self.base_score if self.probability is None else 0.5 * self.base_score + 0.5 * self.probability
 
 
 class Features(NamedTuple):

@@ -64,20 +64,21 @@ Too little for the usual bar. Not fitted: hardly a question of the fitted sets a
 
 
 def best_first(chunks: Sequence[Chunk]) -> list[Chunk]:
-    """Keep each chunk once, with its highest relevance; highest first."""
+    """Keep each chunk once, with its highest relevance, highest first; the scores of sentences are a sub-question's."""
     best: dict[str, Chunk] = {}
     for chunk in sorted(chunks, key=lambda chunk: -(chunk.relevance or 0.0)):
-        best.setdefault(chunk.chunk_id, chunk)
+        best.setdefault(chunk.chunk_id, replace(chunk, scores=(), base_scores=()))
     return list(best.values())
 
 
 def assess(results: SubqueryResults, calibration: Calibration) -> SubqueryResults:
-    """Set ``matches``, ``relevance`` and ``answers`` of every candidate of *results*, for its question."""
+    """Set ``scores``, ``relevance`` and ``answers`` of every candidate of *results*, for its question."""
     assessed = []
     for chunk, matches, features in measure(results):
         named = features._asdict()
         full_text = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
-        number = max(range(len(matches)), key=lambda n: matches[n].score, default=None)
+        scores = tuple(match.score for match in matches)
+        number = max(range(len(scores)), key=lambda n: scores[n], default=None)
         best = "" if number is None else chunk.sentences[number]
         of_another = number is not None and of_others(results.question, chunk)[number]
         of_another = of_another or any(names_another(results.question, text) for text in (full_text, best))
@@ -88,7 +89,9 @@ def assess(results: SubqueryResults, calibration: Calibration) -> SubqueryResult
             relevance = 1.0 - (1.0 - calibration.relevance_read.probability(named)) * (1.0 - answers)
         else:
             answers, relevance = calibration.answers.probability(named), calibration.relevance.probability(named)
-        assessed.append(replace(chunk, matches=matches, relevance=relevance, answers=answers * factor))
+        base_scores = tuple(match.base_score for match in matches)
+        measured = replace(chunk, scores=scores, base_scores=base_scores)
+        assessed.append(replace(measured, relevance=relevance, answers=answers * factor))
     return replace(results, chunks=tuple(assessed))
 
 

@@ -28,7 +28,7 @@ def verdict(
     evidence: list[dict[str, Any]] = []
     answered = 0
     for question, row in assessed.items():
-        candidates = [(chunk.answers or 0.0, chunk) for chunk in row if chunk.chunk_id in relevant and chunk.matches]
+        candidates = [(chunk.answers or 0.0, chunk) for chunk in row if chunk.chunk_id in relevant and chunk.scores]
         answering = [(answers, chunk) for answers, chunk in candidates if answers >= MIN_CONFIDENCE]
         answered += bool(answering)
         for _, chunk in sorted(answering, key=lambda pair: -pair[0]):
@@ -68,7 +68,7 @@ def _evidence(question: str, chunk: Chunk) -> list[dict[str, Any]]:
 def _summary(seen: Sequence[Chunk]) -> str:
     """Return the chunk's best sentence, as assessed for any sub-question, on one line; without any, its beginning."""
     chunk = seen[0]
-    scored = [(match.score, -index) for assessed in seen for index, match in enumerate(assessed.matches)]
+    scored = [(score, -index) for assessed in seen for index, score in enumerate(assessed.scores)]
     best = chunk.sentences[-max(scored)[1]] if scored else chunk.text[: 4 * SUMMARY_CHARS]
     line = " ".join(best.split()) or chunk.chunk_id
     if len(line) <= SUMMARY_CHARS:

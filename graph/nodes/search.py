@@ -1,5 +1,6 @@
 """Find the chunks that are about what is asked."""
 
+from dataclasses import replace
 from itertools import zip_longest
 
 from langgraph.config import get_stream_writer
@@ -14,7 +15,7 @@ from graph.state import Context, State, Update
 async def retrieve(state: State, _: Context, *, retriever: Retriever) -> Update:
     """Fill ``subquery_results``, and ``chunks``: what was retrieved, at most ``max_sources``, best first.
 
-    ``subquery_results`` hold all candidates: grading sees more of them than it may pass on.
+    ``subquery_results`` hold all candidates: grading sees more of them than it passes on.
     """
     retrieved = await retriever.retrieve(state["question"])
     best: dict[str, Chunk] = {}
@@ -29,7 +30,7 @@ async def grade(state: State, _: Context, *, ports: Ports) -> Update:
     """Fill ``graded`` with the chunks that reach the relevance threshold; stream all graded ones.
 
     At most ``max_sources``, by grade. The reader, if any, reads the best first, until one answers, or all; then all are
-    assessed by the calibration, if any: ``subquery_results`` hold both.
+    assessed by the calibration, if any. ``subquery_results`` keep what was found of those that passed.
     """
     question, results = state["question"], state["subquery_results"]
     if ports.reader:
@@ -39,4 +40,6 @@ async def grade(state: State, _: Context, *, ports: Ports) -> Update:
     chunks = (await ports.grader.grade(question, results))[: question.max_sources]
     get_stream_writer()({"retrieval": chunks})
     passed = [chunk for chunk in chunks if (chunk.relevance or 0.0) >= question.relevance_threshold]
-    return {"chunks": chunks, "graded": passed, "subquery_results": results}
+    ids = {chunk.chunk_id for chunk in passed}
+    kept = [replace(part, chunks=tuple(chunk for chunk in part.chunks if chunk.chunk_id in ids)) for part in results]
+    return {"chunks": chunks, "graded": passed, "subquery_results": kept}
