@@ -35,8 +35,9 @@ async def test_every_candidate_once_best_first(grader: Grader, calibration: Cali
 
 async def test_local_is_the_graphs_own_rule(calibration: Calibration) -> None:
     """The local grader adds nothing to the calibrated relevance."""
-    bread, tower = assess(READING, calibration).chunks
-    assert await LocalGrader().grade(ASKED, [assess(READING, calibration)]) == [tower, bread]
+    assessed = assess(READING, calibration)
+    graded = await LocalGrader().grade(ASKED, [assessed])
+    assert [(one.relevance, one.answers) for one in graded] == [(c.relevance, c.answers) for c in assessed.chunks[::-1]]
 
 
 async def test_none_is_the_calibrated_cosine(calibration: Calibration) -> None:
