@@ -78,7 +78,7 @@ class Ports:
     """Answers in the passages' own sentences where the synthesizer, a chat model, declines or is not supported."""
     reader: PassageReader | None = None
     """Reads the best chunks for the question before they are graded."""
-    reads_all: Callable[[], bool] = lambda: False
+    reads_all: Callable[[], bool] | None = None
     """Whether it reads all of them, not only until one answers: a model that is slow to read must get the best."""
     calibration: Calibration | None = None
     """Fitted models by which every chunk is assessed before they are graded."""

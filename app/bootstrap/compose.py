@@ -151,7 +151,7 @@ def build_container(
         synthesizer=synthesizer,
         extractor=extractor,
         reader=reader,
-        reads_all=lambda: chat is not None and chat.pace.slow,
+        reads_all=chat.reads_slowly if chat else None,
         calibration=calibration,
         verifier=verifiers.reader,
         second_verifier=verifiers.second,

@@ -34,7 +34,8 @@ async def grade(state: State, _: Context, *, ports: Ports) -> Update:
     """
     question, results = state["question"], state["subquery_results"]
     if ports.reader:
-        results = list(await read_best(ports.reader, results, None if ports.reads_all() else MAX_PASSAGES))
+        reads_all = ports.reads_all is not None and ports.reads_all()
+        results = list(await read_best(ports.reader, results, None if reads_all else MAX_PASSAGES))
     if ports.calibration:
         results = [assess(part, ports.calibration) for part in results]
     chunks = (await ports.grader.grade(question, results))[: question.max_sources]

@@ -71,6 +71,10 @@ class ChatModel:
         self.queue = ModelQueue(self.places)
         self.loader = ModelLoader(self.name, self.model, self.options, self.pace, self.keep_alive)
 
+    def reads_slowly(self) -> bool:
+        """Whether it must be given few passages, and so the best ones."""
+        return self.pace.slow
+
     async def complete(
         self,
         prompt: Prompt,
