@@ -22,10 +22,15 @@ from graph.ports import Ports  # noqa: E402
 
 
 def graph() -> str:
-    """The compiled graph, drawn by LangGraph itself."""
+    """The compiled graph's edges as LangGraph has them, a line for each node they leave."""
     ports = Ports(None, None, None)  # type: ignore[arg-type]  # nothing is asked of them for a drawing
-    drawn = build_graph(ports, Policy()).get_graph().draw_mermaid(with_styles=False)
-    return f"```mermaid\n{drawn.strip()}\n```"
+    compiled = build_graph(ports, Policy())
+    edges = compiled.get_graph().edges
+    lines = []
+    for source in ("__start__", *compiled.builder.nodes):
+        arrow = "-.->" if any(edge.conditional for edge in edges if edge.source == source) else "-->"
+        lines.append(f"\t{source} {arrow} {' & '.join(edge.target for edge in edges if edge.source == source)};")
+    return "\n".join(["```mermaid", "graph TD;", *lines, "```"])
 
 
 def settings() -> str:
