@@ -89,13 +89,9 @@ def document_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
         Who may upload may delete.
         """
         require_writer(request, keys)
-        async with collections.use(collection) as of:
-            deleted = await of.store.adelete_documents([document_id])
-        if not deleted:
-            return error_response(404, "No document has this id.")
-        await asyncio.to_thread(forget_upload, of.folder, document_id)
-        await asyncio.to_thread(note_deleted, of.folder, document_id)
-        return DeletedDocument(id=document_id, chunks=deleted, note=STAYS_DELETED)
+        async with collections.use(collection) as opened:
+            deleted = await delete_document(opened, document_id)
+        return deleted or error_response(404, "No document has this id.")
 
     @router.get("/api/v1/chunks/{chunkId:path}", response_model=StoredChunk, tags=["chunks"])
     async def chunk(chunk_id: ChunkId, collection: CollectionName = None) -> StoredChunk | Response:
@@ -136,6 +132,16 @@ async def read_document(
     fields: dict[str, Any] = {"id": document_id, "title": chunks[0].title or document_id, "total": len(chunks)}
     has_file = bool(await find_original(of, document_id))
     return DocumentText(**fields, offset=offset, has_file=has_file, chunks=shown)
+
+
+async def delete_document(opened: OpenCollection, document_id: str) -> DeletedDocument | None:
+    """Delete a document, and its file if it was uploaded; None if there is none. It stays deleted."""
+    deleted = await opened.store.adelete_documents([document_id])
+    if not deleted:
+        return None
+    await asyncio.to_thread(forget_upload, opened.folder, document_id)
+    await asyncio.to_thread(note_deleted, opened.folder, document_id)
+    return DeletedDocument(id=document_id, chunks=deleted, note=STAYS_DELETED)
 
 
 async def find_original(of: OpenCollection, document_id: str) -> tuple[Path, FoundFile] | None:

@@ -20,6 +20,7 @@ COMMANDS = {
     "import": ("transfer.run_import", "Read a file written by garden export, without embedding again."),
     "push": ("transfer.run_push", "Copy an embedded collection to a server; a second run copies what is missing."),
     "collections": ("collections.run_collections", "List the collections, or delete one."),
+    "documents": ("documents.run_documents", "List the documents, print the text of one, or delete it."),
     "keys": ("keys.run_keys", "Add, list and remove API keys that see only some collections."),
     "reembed": ("reembed.run_reembed", "Embed a collection again with EMBEDDING_MODEL, while it is served."),
     "check": ("check.run_check", "Check an embedded collection for damage."),

@@ -1,0 +1,60 @@
+"""``garden documents``: list the stored documents, print the text of one as it is searched, or delete it."""
+
+from typing import Annotated
+
+import typer
+from pydantic import BaseModel
+
+from app.api.document_schemas import DeletedDocument, DocumentList, DocumentText
+from app.api.documents import MAX_ROWS, delete_document, list_documents, read_document
+from app.bootstrap.collections import Collections
+from app.bootstrap.storage import Storage
+from app.cli.shared import FAILED, OK, USAGE, CollectionOption, JsonFlag, print_error, print_json, run_in_storage
+from app.ingest.documents import nfc
+
+
+def run_documents(
+    document: Annotated[str | None, typer.Argument(help="the document to print; without one all are listed")] = None,
+    delete: Annotated[bool, typer.Option("--delete", help="delete it; its file stays")] = False,
+    collection: CollectionOption = None,
+    as_json: JsonFlag = False,
+) -> int:
+    """List the documents, or print the text of one as it was read and is searched, with its pages; or delete it."""
+    if delete and document is None:
+        print_error("--delete needs the id of a document.", "InvalidInput")
+        return USAGE
+    document = document and nfc(document)
+
+    async def work(storage: Storage) -> BaseModel | None:
+        collections = Collections(storage.settings, storage.embedding, storage.store)
+        async with collections.use(collection) as opened:
+            if document is None:
+                return await list_documents(opened, 0, MAX_ROWS)
+            return await (delete_document(opened, document) if delete else read_document(opened, document, 0, MAX_ROWS))
+
+    found = run_in_storage(work)
+    if found is None:
+        print_error(f"No document has the id {document}: garden documents lists them.", "InvalidInput")
+        return FAILED
+    if as_json:
+        print_json(found)
+    else:
+        print("\n".join(lines(found)))  # noqa: T201  # a command's output
+    return OK
+
+
+def lines(found: BaseModel) -> list[str]:
+    """Return what is printed of a list of documents, of a document's text, or of what was deleted."""
+    if isinstance(found, DeletedDocument):
+        return [f"{found.id}: {counted(found.chunks)} deleted. {found.note}"]
+    if isinstance(found, DocumentText):
+        pages = [f" (page {chunk.page})" if chunk.page else "" for chunk in found.chunks]
+        return [f"── {chunk.chunk_id}{page}\n{chunk.text}\n" for chunk, page in zip(found.chunks, pages, strict=True)]
+    assert isinstance(found, DocumentList)
+    shown = [f"{row.id}  ({counted(row.chunks)})" for row in found.documents]
+    return shown + [f"and {found.total - len(shown)} more"] * (found.total > len(shown))
+
+
+def counted(chunks: int) -> str:
+    """Return a number of chunks in words."""
+    return f"{chunks} chunk{'' if chunks == 1 else 's'}"
