@@ -16,6 +16,11 @@ CHARS_PER_TOKEN = 4
 """Characters that a token of ``maxTokens`` stands for where no model counts them."""
 
 
+SURE, SECOND_SHARE, MIN_SECOND = 0.9, 0.8, 0.5
+"""Where the best passage answers less probably than the first, a second one is quoted too that does with at least the
+second share of its probability, and the third itself: it may be the right one (``docs/relevance.md``)."""
+
+
 class Extract(NamedTuple):
     """The sentences that answer one question, in reading order, and their probability in [0, 1]."""
 
@@ -25,7 +30,10 @@ class Extract(NamedTuple):
 
 
 class ExtractiveSynthesizer:
-    """Answers each sub-question with the sentences, few but for a list, of one chunk that probably answers it."""
+    """Answers each sub-question with the sentences, few but for a list, of the chunk that most probably answers it.
+
+    Where that is not sure, and a second one does so nearly as probably, its best sentence follows.
+    """
 
     def __init__(self, *, per_sub_question: bool = False) -> None:
         """With *per_sub_question*, a chunk must pass the relevance threshold for the very sub-question it answers."""
@@ -93,7 +101,20 @@ def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, ad
     fullest = max([best, *full], key=lambda chunk: len(chunk.text))
     sentences = answering_sentences(fullest, results.question)
     factor = 1.0 if _shows(added, fullest, [sentence.text for sentence in sentences]) else OTHER_LABEL_FACTOR
+    sentences += _second(results.question, candidates, best)
     return Extract(results.question, sentences, (best.answers or 0.0) * factor)
+
+
+def _second(question: str, candidates: Sequence[Chunk], best: Chunk) -> tuple[Sentence, ...]:
+    """Return the best sentence of the next passage, where the *best* one is not sure and it answers as probably."""
+    if (best.answers or 0.0) >= SURE:
+        return ()
+    same = {best.chunk_id, *best.near_duplicates}
+    others = [chunk for chunk in candidates if chunk.chunk_id not in same]
+    second = max(others, key=lambda chunk: chunk.answers or 0.0, default=None)
+    if not second or (second.answers or 0.0) < max(SECOND_SHARE * (best.answers or 0.0), MIN_SECOND):
+        return ()
+    return answering_sentences(second, question, most=1)
 
 
 def _note(question: str) -> CitedSentence:

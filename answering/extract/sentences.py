@@ -99,8 +99,8 @@ WITHIN, WITHIN_PER_WORD = 0.6, 0.008
 """Least share of the best score for a further sentence, and what each of its words adds: a short one costs little."""
 
 
-def answering_sentences(chunk: Chunk, question: str) -> tuple[Sentence, ...]:
-    """Choose the sentences of an assessed chunk that answer best, in reading order.
+def answering_sentences(chunk: Chunk, question: str, most: int = MAX_SENTENCES) -> tuple[Sentence, ...]:
+    """Choose the *most* sentences of an assessed chunk that answer best, in reading order.
 
     A table row comes with its header, a lead-in with what it introduces, and an item of a list from its beginning, with
     its lead-in. Steps are quoted from the first to the last, and so is a list of which the best sentences are.
@@ -108,7 +108,7 @@ def answering_sentences(chunk: Chunk, question: str) -> tuple[Sentence, ...]:
     best, *others = sorted(_candidates(chunk, question), key=lambda s: -s.score)
     top = max([best.base_score, *(other.base_score for other in others)])
     near = [s for s in others if s.base_score >= top * (WITHIN + WITHIN_PER_WORD * len(s.text.split()))]
-    further = sorted((s for s in near if not s.text.endswith(":")), key=lambda s: -s.base_score)[: MAX_SENTENCES - 1]
+    further = sorted((s for s in near if not s.text.endswith(":")), key=lambda s: -s.base_score)[: most - 1]
     chosen = {s.start: s for s in (best, *further)}
     numbers = [chunk.spans.index((s.start, s.end)) for s in chosen.values()]
     introduced = introduced_by(chunk, numbers[0])[:MAX_ITEMS]

@@ -1,9 +1,11 @@
 """Read the best candidates, and measure question and chunk: sentence matches and features."""
 
+import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,8 +19,9 @@ HEADING_CREDIT = 0.5
 """Weight of a word that stands in a heading and not in the text below it."""
 LARGEST_LOGIT = 12.0
 """Limit of the reader's logits: beyond it a probability does not change."""
-MAX_PASSAGES = 3
-"""Passages read for each sub-question, the most promising first, until one answers (``docs/relevance.md``)."""
+MAX_PASSAGES, READ_AT_ONCE = 10, 2
+"""Passages read for each sub-question, the most promising first, until one answers; and how many of them at once: the
+reader has a thread for each processor (``docs/relevance.md``)."""
 SENTENCE_WEIGHT, KEYWORD_WEIGHT = 0.5, 0.3
 """Weights of the best sentence's cosine and of BM25 beside the chunk's cosine, in the order of reading.
 
@@ -145,39 +148,59 @@ Not fitted: a number is a key, whatever the words around it. A brief question ga
 
 
 async def read_best(
-    reader: PassageReader, subquery_results: Sequence[SubqueryResults], most: int | None = MAX_PASSAGES
+    reader: PassageReader,
+    subquery_results: Sequence[SubqueryResults],
+    most: int = MAX_PASSAGES,
+    *,
+    every: bool = False,
 ) -> tuple[SubqueryResults, ...]:
-    """Read at most *most* near chunks of each of *subquery_results*, until one has an answer; with None, all of them.
+    """Read at most *most* near chunks of each of *subquery_results*, until one answers, or *every* one.
 
-    One has an answer where the reader scores a sentence that can answer above "none of them". A chunk that defines the
-    term whose meaning is asked for is read first, and its definition counts as the answer, whatever the reader says.
+    One answers where the reader scores a sentence that can answer above "none of them". A chunk that defines the term
+    whose meaning is asked for is read first, and its definition counts as the answer, whatever the reader says.
     """
     updated = []
     for results in subquery_results:
-        defined = defining_sentences(results)
+        question, defined = results.question, defining_sentences(results)
         near = [chunk for chunk in results.chunks if chunk.spans and _is_near(chunk)]
-        read: dict[str, Chunk] = {}
-        others = {chunk.chunk_id for chunk in near if all(of_others(results.question, chunk))}
+        others = {chunk.chunk_id for chunk in near if all(of_others(question, chunk))}
         order = sorted(near, key=lambda c: (c.chunk_id not in defined, c.chunk_id in others, -promise(c)))
-        alike: set[str] = set()  # to a chunk that was read: it says the same, unless it is about another thing
-        for chunk in order:
-            if len(read) == most:
+        waiting = iter(_distinct(question, order, others)[:most])
+        read: dict[str, Chunk] = {}
+        while batch := tuple(islice(waiting, READ_AT_ONCE)):
+            chunks = await asyncio.gather(*(_read(reader, question, chunk, defined) for chunk in batch))
+            read |= {chunk.chunk_id: chunk for chunk in chunks}
+            if not every and any(_answers(chunk.reading) for chunk in chunks):
                 break
-            if chunk.chunk_id in alike:
-                continue
-            start, end = window(chunk)
-            reading = await reader.read(results.question, Passage.of(chunk, chunk.sentences[start:end]))
-            can_answer = possible_answers(results.question, chunk)
-            reading = _possible(results.question, chunk, reading, start, can_answer)
-            reading = with_definition(results.question, reading, defined.get(chunk.chunk_id))
-            read[chunk.chunk_id] = replace(chunk, reading=reading, can_answer=can_answer)
-            if most is not None and max(reading.sentences, default=reading.null) > reading.null:
-                break
-            if chunk.chunk_id not in others and not names_another(results.question, chunk.text):
-                alike.update(chunk.near_duplicates)
-        chunks = tuple(read.get(chunk.chunk_id, chunk) for chunk in results.chunks)
-        updated.append(replace(results, chunks=chunks))
+        updated.append(replace(results, chunks=tuple(read.get(chunk.chunk_id, chunk) for chunk in results.chunks)))
     return tuple(updated)
+
+
+def _distinct(question: str, chunks: Sequence[Chunk], others: Container[str]) -> list[Chunk]:
+    """Leave out near-duplicates of a chunk before them: they say the same, unless it is about another thing."""
+    kept: list[Chunk] = []
+    alike: set[str] = set()
+    for chunk in chunks:
+        if chunk.chunk_id in alike:
+            continue
+        kept.append(chunk)
+        if chunk.chunk_id not in others and not names_another(question, chunk.text):
+            alike.update(chunk.near_duplicates)
+    return kept
+
+
+async def _read(reader: PassageReader, question: str, chunk: Chunk, defined: Mapping[str, int]) -> Chunk:
+    """Read the sentences of *chunk* around its nearest; those that cannot answer get the lowest score."""
+    start, end = window(chunk)
+    reading = await reader.read(question, Passage.of(chunk, chunk.sentences[start:end]))
+    can_answer = possible_answers(question, chunk)
+    reading = _possible(question, chunk, reading, start, can_answer)
+    reading = with_definition(question, reading, defined.get(chunk.chunk_id))
+    return replace(chunk, reading=reading, can_answer=can_answer)
+
+
+def _answers(reading: ReadPassage | None) -> bool:
+    return reading is not None and max(reading.sentences, default=reading.null) > reading.null
 
 
 def _is_near(chunk: Chunk) -> bool:

@@ -5,7 +5,7 @@ from itertools import zip_longest
 
 from langgraph.config import get_stream_writer
 
-from answering.relevance.features import MAX_PASSAGES, read_best
+from answering.relevance.features import read_best
 from answering.relevance.graders import assess
 from answering.types import Chunk
 from graph.ports import Ports, Retriever
@@ -35,7 +35,7 @@ async def grade(state: State, _: Context, *, ports: Ports) -> Update:
     question, results = state["question"], state["subquery_results"]
     if ports.reader:
         reads_all = ports.reads_all is not None and ports.reads_all()
-        results = list(await read_best(ports.reader, results, None if reads_all else MAX_PASSAGES))
+        results = list(await read_best(ports.reader, results, every=reads_all))
     if ports.calibration:
         results = [assess(part, ports.calibration) for part in results]
     chunks = (await ports.grader.grade(question, results))[: question.max_sources]

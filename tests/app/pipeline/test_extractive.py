@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from answering.extract.passages_answer import ExtractiveSynthesizer
-from answering.relevance.graders import Calibration, assess
+from answering.relevance.graders import Calibration, assess, load_calibrations
 from answering.text.sentences import sentence_spans
-from answering.types import MIN_CONFIDENCE, Chunk, Draft, Question, SubqueryResults
+from answering.types import MIN_CONFIDENCE, Chunk, Draft, Question, ReadPassage, SubqueryResults
 from tests.support.synthesis import Tokens, bare, chunk, cited, marked, question
 
 TOWER = chunk(1, "The Eiffel Tower is in Paris. It was finished in\n1889. Many people visit it.", "Eiffel Tower")
@@ -251,3 +251,29 @@ async def test_tables_and_code_are_written_as_such(calibration: Calibration) -> 
     asked = question("How do I switch the gateway?")
     draft, _ = await answer(calibration, asked, [near], SubqueryResults(asked.text, (near,)))
     assert marked(draft) == "Switch the gateway with: [1]\n\n```\ngateway:\n  primary: b\n```"
+
+
+def reading(*margins: float, answerable: float) -> ReadPassage:
+    """A reading whose sentences lie that far above "none of them"."""
+    return ReadPassage(margins, 0.0, answerable)
+
+
+async def both(first: ReadPassage, second: ReadPassage) -> str:
+    """What is answered from the tower and another one that were read so."""
+    near = seen(WHEN.text, TOWER).chunks[0]
+    rival = replace(near, chunk_id="4", document_id="4", text="The tower was finished in 1931. It is of stone.")
+    spans = sentence_spans(rival.text)
+    rival = replace(rival, spans=spans, span_similarities=(0.8,) * len(spans), reading=second)
+    found = SubqueryResults(WHEN.text, (replace(near, reading=first), rival))
+    calibration = load_calibrations()["all-MiniLM-L6-v2"]
+    return marked((await answer(calibration, WHEN, list(found.chunks), found))[0])
+
+
+async def test_a_second_passage_is_quoted_where_the_first_is_not_sure() -> None:
+    """Two passages that answer about as probably are both quoted, of the second its best sentence; a sure one alone."""
+    unsure, surer = reading(-5.0, 0.5, -5.0, answerable=-5.0), reading(-5.0, 6.0, -5.0, answerable=6.0)
+    rival, poor = reading(0.4, -5.0, answerable=-5.0), reading(-9.0, -9.0, answerable=-12.0)
+    assert "1931" in await both(unsure, rival)
+    assert "of stone" not in await both(unsure, rival)
+    assert "1931" not in await both(unsure, poor)
+    assert "1931" not in await both(surer, rival)
