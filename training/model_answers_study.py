@@ -113,7 +113,7 @@ def told(scores: Sequence[float], true: Sequence[bool], bar: float) -> str:
     return f"AUC {auc(scores, true):.3f}, kept: {kept}"
 
 
-def auc(scores: Sequence[float], true: Sequence[bool]) -> float:
+def auc(scores: Any, true: Any) -> float:
     """Return how probably a true sentence has a higher score than a false one; equal ones count half."""
     right, wrong = (np.array(scores)[np.array(true, bool) == label] for label in (True, False))
     return float((right[:, None] > wrong).mean() + 0.5 * (right[:, None] == wrong).mean())

@@ -135,7 +135,7 @@ async def check_claims(
             key = (text[slice(*stretch)], groups)
             if key not in checks:
                 await asyncio.sleep(0)  # a long answer must not block the event loop, and its deadline must end it
-                checks[key] = _check(key[0], groups, chunks, question)
+                checks[key] = check_of(key[0], groups, chunks, question)
             results.append(checks[key])
         await readings.read(pair for check in results for pair in check.pairs())
         for check in results:
@@ -155,7 +155,7 @@ async def check_claims(
     return anchors
 
 
-def _check(claim: str, groups: Groups, chunks: Sequence[Chunk], question: str) -> _Check:
+def check_of(claim: str, groups: Groups, chunks: Sequence[Chunk], question: str) -> _Check:
     """Find the quotes for *claim* in its bare form; a mere "yes" or "no" claims what *question* asks."""
     if len(claim) > MAX_CLAIM:
         return _Check(claim, "", "", "", [])
