@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from answering.evidence.anchors import CitationAnchor, SupportedSpan
 from answering.evidence.claims import ANSWERS, YES_OR_NO, bare_claim, completed
-from answering.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely, quotes, supported
+from answering.evidence.edits import denies
+from answering.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely, overlap, quotes, supported
 from answering.text.amounts import as_written
 from answering.text.sentences import Span
 from answering.text.terms import question_stems, words_of
@@ -15,6 +16,8 @@ from answering.types import Chunk, ClaimReader, Passage, ReadingFailed
 
 MAX_CHUNKS = 2  # of one document or page that are searched for one claim: those with most of its words
 MAX_CLAIM = 4_000  # characters of a claim that is checked; no sentence of a document carries a longer one
+RESTATED = 0.75
+"""Share of a question's words in a "Yes, …" or "No, …" from which on it is read without the question."""
 UNSURE = 3.0
 """Log-odds that are read again where there is a second reader: within ±3.0, a support of .05 to .95."""
 log = logging.getLogger("garden.graph")
@@ -120,6 +123,15 @@ class Readings:
             log.warning("claims not read again", extra={"failed": sorted(set(failures)), "pairs": len(failures)})
 
 
+def restates(claim: str, question: str, *, yes: bool) -> bool:
+    """Whether *claim*, which follows a "yes" or "no", says by itself what *question* asks, and both agree.
+
+    It has ``RESTATED`` of the question's words, and denies where the question does, or after a "no" where it does not.
+    """
+    asked = frozenset(question_stems(question))
+    return overlap(asked, words_of(claim)) >= RESTATED and (denies(claim) == denies(question)) is yes
+
+
 async def check_claims(
     anchors: list[CitationAnchor], text: str, chunks: Sequence[Chunk], question: str, readings: Readings
 ) -> list[CitationAnchor]:
@@ -163,6 +175,8 @@ def check_of(claim: str, groups: Groups, chunks: Sequence[Chunk], question: str)
     if YES_OR_NO.fullmatch(claim):
         claim_text, context = completed(claim, question), ""
     answer = ANSWERS.match(claim) if question else None
+    if answer and restates(claim_text, question, yes=answer[1].lower() == "yes"):
+        answer, context = None, ""  # the question before it would only distract
     answered = f"{answer[1].capitalize()}, {claim_text}" if answer else claim_text
     question_terms, row = question_stems(question), " ".join(claim.split())
     candidates: list[list[Quote]] = []

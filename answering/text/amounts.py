@@ -18,8 +18,19 @@ _TOKEN = re.compile(
     r"|(?P<word>[^\W\d_]+)|(?P<sign>[$€£%°½¼])"
 )
 _A = re.compile(r"(?<!half )(?<!\bof )\ban?\b", re.IGNORECASE)  # one of a unit: "a year"; not "half a year"
-_ORDINALS = dict(zip("first twice third fourth fifth sixth seventh eighth ninth".split(), range(1, 10), strict=True))
-_ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b", re.IGNORECASE)
+_NAMED = dict(
+    zip("first twice third fourth fifth sixth seventh eighth ninth".split(), map(str, range(1, 10)), strict=True)
+)
+_NAMED |= {
+    "both": "2",
+    "pair": "2",
+    "couple": "2",
+    "double": "2",
+    "triple": "3",
+    "single": "1",
+    "quarterly": "1 quarter",
+}
+_NAME = re.compile(rf"\b(?:{'|'.join(_NAMED)})\b", re.IGNORECASE)  # words that state a number which a claim may write
 _SCALES = {"hundred": 100, "dozen": 12, "thousand": 10**3, "k": 10**3, "million": 10**6, "billion": 10**9, "bn": 10**9}
 _OF = frozenset("a an of the".split())  # between such a part and its unit: "half of an hour"
 _PARTS = {"half": 0.5, "½": 0.5, "quarter": 0.25, "¼": 0.25}
@@ -29,7 +40,7 @@ _UNITS: dict[str, tuple[str, float]] = {  # name -> dimension, and factor to its
     name: (dimension, factor)
     for dimension, units in {
         "time": "1 second seconds sec secs s|60 minute minutes min mins|3600 hour hours hr hrs h|86400 day days|"
-        "604800 week weeks|0.001 millisecond milliseconds ms",
+        "604800 week weeks|1209600 fortnight fortnights|0.001 millisecond milliseconds ms",
         "calendar": "1 month months|3 quarter quarters|12 year years yr yrs|120 decade decades|1200 century centuries",
         "share": "1 percent % percentage",
         "dollar": "1 dollar dollars $ usd",
@@ -85,7 +96,7 @@ def _same(one: float | str, other: float | str) -> bool:
 def unmatched(claim: str, evidence: Iterable[str]) -> bool:
     """Whether *claim* states an amount that none of the texts *evidence* states."""
     claimed = [readings for _, _, readings in amounts(claim)]
-    texts = (_ORDINAL.sub(lambda word: str(_ORDINALS[word[0].lower()]), text) for text in evidence)
+    texts = (_NAME.sub(lambda word: _NAMED[word[0].lower()], text) for text in evidence)
     found = [amount for text in texts if claimed for amount in amounts(_A.sub("one", text))]
     stated = [reading for *_, readings in found for reading in readings]
     return any(not any(mine.matches(other) for mine in readings for other in stated) for readings in claimed)
