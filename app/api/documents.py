@@ -43,6 +43,7 @@ def _id(alias: str, longest: int, example: str) -> Any:
 
 
 DocumentId = Annotated[str, AfterValidator(nfc), _id("documentId", MAX_ID_CHARS, "safety_manual.pdf")]
+PdfChunkId = Annotated[str, _id("chunkId", MAX_ID_CHARS + 20, "safety_manual.pdf#3")]
 ChunkId = Annotated[str, _id("chunkId", MAX_ID_CHARS + 20, "what-is-knowledge-garden.md#0")]
 Offset = Annotated[int, Query(ge=0, description="how many to skip", examples=[0])]
 Limit = Annotated[int, Query(ge=1, le=MAX_ROWS, description="most to return", examples=[100])]

@@ -10,7 +10,7 @@ from pydantic import Field
 from starlette.staticfiles import StaticFiles
 
 from app.api.collections import CollectionName
-from app.api.documents import ChunkId, DocumentId, chunk_of, find_original
+from app.api.documents import DocumentId, PdfChunkId, chunk_of, find_original
 from app.api.errors import error_response
 from app.api.middleware import ApiKeys, may_write
 from app.api.schemas import WireModel
@@ -28,7 +28,9 @@ POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
-Offset = Annotated[int | None, Query(ge=0, description="in code points of the chunk's text", examples=[0])]
+_OFFSET = "in code points of the chunk's text"
+Start = Annotated[int | None, Query(ge=0, description=_OFFSET, examples=[20])]
+End = Annotated[int | None, Query(ge=0, description=_OFFSET, examples=[220])]
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -102,7 +104,7 @@ def page_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
 
     @router.get("/api/v1/pictures/{chunkId:path}", response_class=Response, responses={200: {"content": {PNG: {}}}})
     async def picture(
-        chunk_id: ChunkId, start: Offset = None, end: Offset = None, collection: CollectionName = None
+        chunk_id: PdfChunkId, start: Start = None, end: End = None, collection: CollectionName = None
     ) -> Response:
         """Return the PDF page on which `start:end` of a chunk's text is printed, marked; without both, all of it.
 
