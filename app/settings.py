@@ -137,8 +137,12 @@ class Settings(BaseSettings):
     qdrant_url: Address = Field("http://localhost:6333", description="address of the Qdrant server or cluster")
     qdrant_api_key: SecretStr = Field(SecretStr(""), description="key of the Qdrant server")
 
-    relevance_threshold: float = Field(RELEVANCE_THRESHOLD, ge=0, le=1, description="least relevance of a chunk")
-    min_confidence_threshold: float = Field(MIN_CONFIDENCE, ge=0, le=1, description="least confidence of an answer")
+    relevance_threshold: float = Field(
+        RELEVANCE_THRESHOLD, ge=0, le=1, description="least relevance of a chunk, a score and no probability"
+    )
+    min_confidence_threshold: float = Field(
+        MIN_CONFIDENCE, ge=0, le=1, description="least probability that an answer is right"
+    )
     max_retrieval_results: int = Field(5, ge=1, le=50, description="default `max_results` of the RAG library")
     max_query_chars: int = Field(2000, ge=1, le=20_000, description="longest question, in characters")
     attribution: Literal["model", "verified"] = Field(

@@ -2,8 +2,9 @@
 
 ``training/data/relevance_questions.jsonl.xz`` holds questions written for this project over public documents: of each
 corpus a row with its files (repository, commit, path), then its questions. ``gold`` names the sentences that answer by
-file and fingerprint; no text of the documents is kept here. Each corpus becomes ``OUT/NAME/docs`` and
-``OUT/NAME/questions.jsonl``, the two arguments of ``--set`` of ``training.fit_relevance``.
+file and fingerprint; no text of the documents is kept here. ``brief_questions.jsonl.xz`` holds questions of a few words
+over others, whose ``answers`` are strings that an answer has. Each corpus becomes ``OUT/NAME/docs`` and
+``OUT/NAME/questions.jsonl``, the arguments of ``--set`` of ``training.fit_relevance`` and ``training.fit_confidence``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 from training.passages import committed, fingerprint, passages_of
 from training.rows import DATA, read_rows
 
-QUESTIONS = DATA / "relevance_questions.jsonl.xz"
+QUESTIONS = ("relevance_questions.jsonl.xz", "brief_questions.jsonl.xz")
 
 
 def main() -> None:
@@ -25,14 +26,18 @@ def main() -> None:
     parser.add_argument("--repositories", type=Path, required=True, help="a clone of each repository, owner+name")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    rows = read_rows(QUESTIONS)
+    rows = [row for name in QUESTIONS for row in read_rows(DATA / name)]
     for corpus in (row for row in rows if "files" in row):
         folder = args.out / corpus["corpus"]
         sentences = {
             name: lay_out(args.repositories, folder, name, *source) for name, source in corpus["files"].items()
         }
         asked = [resolved(row, sentences) for row in rows if row["corpus"] == corpus["corpus"] and "question" in row]
-        lines = [json.dumps(row, ensure_ascii=False) for row in asked if row["gold"] or not row["answerable"]]
+        lines = [
+            json.dumps(row, ensure_ascii=False)
+            for row in asked
+            if row.get("gold", row.get("answers")) or not row["answerable"]
+        ]
         (folder / "questions.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
         print(f"{corpus['corpus']}: {len(sentences)} files, {len(lines)} questions")
 
@@ -48,6 +53,8 @@ def lay_out(repositories: Path, folder: Path, name: str, repository: str, commit
 
 def resolved(row: dict[str, Any], sentences: dict[str, dict[str, str]]) -> dict[str, Any]:
     """Return *row* with the sentences that its ``gold`` names; those that are not found are left out."""
+    if "answers" in row:
+        return row | {"answerable": bool(row["answers"])}
     gold = [{"file": file, "sentence": sentences[file][one]} for file, one in row["gold"] if one in sentences[file]]
     return row | {"gold": gold, "answerable": bool(row["gold"])}
 

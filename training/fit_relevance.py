@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from answering.relevance.graders import LEXICAL
+from answering.relevance.graders import LEXICAL, extractive_confidence
 from answering.text.terms import words
 from answering.types import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 from app.bootstrap.compose import build_container
@@ -172,9 +172,10 @@ def more_rates(
 ) -> dict[str, float | None]:
     """Compute how often something passes for questions that are off topic, or have no answer."""
     passed, questions = relevance >= least_relevance, np.arange(len(samples.fold))
+    confident = np.array([extractive_confidence(one) >= least_confidence for one in answers], bool)
     answered, known, on_topic, anything = (
         np.isin(questions, samples.question[pairs])
-        for pairs in (passed & (answers >= least_confidence), samples.known, samples.known & samples.relevant, passed)
+        for pairs in (passed & confident, samples.known, samples.known & samples.relevant, passed)
     )
     return {
         "passages read, a question": float(samples.read.sum() / len(samples.fold)),

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from answering.evidence.verify import copied
 from answering.extract.sentences import Sentence, answering_sentences, written
-from answering.relevance.graders import OTHER_LABEL_FACTOR
+from answering.relevance.graders import OTHER_LABEL_FACTOR, extractive_confidence
 from answering.render import cite_by_document, numbered
 from answering.text.terms import coverage, vocabulary
 from answering.types import Chunk, CitedSentence, Draft, Question, SubqueryResults, TokenCallback
@@ -22,7 +22,7 @@ second share of its probability, and the third itself: it may be the right one (
 
 
 class Extract(NamedTuple):
-    """The sentences that answer one question, in reading order, and their probability in [0, 1]."""
+    """The sentences that answer one question, in reading order, and how probably they are right, in [0, 1]."""
 
     question: str
     sentences: tuple[Sentence, ...]
@@ -102,7 +102,7 @@ def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, ad
     sentences = answering_sentences(fullest, results.question)
     factor = 1.0 if _shows(added, fullest, [sentence.text for sentence in sentences]) else OTHER_LABEL_FACTOR
     sentences += _second(results.question, candidates, best)
-    return Extract(results.question, sentences, (best.answers or 0.0) * factor)
+    return Extract(results.question, sentences, extractive_confidence((best.answers or 0.0) * factor))
 
 
 def _second(question: str, candidates: Sequence[Chunk], best: Chunk) -> tuple[Sentence, ...]:

@@ -1,10 +1,15 @@
-"""Assess how surely a chunk is about a question, and how probably it answers, by fitted models; grade by them."""
+"""Assess how surely a chunk is about a question, and how probably it answers, by fitted models; grade by them.
+
+``extractive_confidence`` and ``model_confidence`` say how probably an answer is right.
+"""
 
 import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
@@ -26,8 +31,7 @@ class Logistic:
 
     def probability(self, features: Mapping[str, float]) -> float:
         """Return the logistic function of bias + Σ weight · feature, in [0, 1]."""
-        z = self.bias + sum(weight * features[name] for name, weight in self.weights.items())
-        return 0.5 + 0.5 * math.tanh(z / 2.0)
+        return logistic(self.bias + sum(weight * features[name] for name, weight in self.weights.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,7 @@ class LocalGrader:
 
 
 class CosineGrader:
-    """``RERANKER=none``: the calibrated cosine alone."""
+    """``RERANKER=none``: the cosine alone, scaled as fitted."""
 
     def __init__(self, calibration: Calibration) -> None:
         self._cosine = calibration.cosine
@@ -123,3 +127,70 @@ class CosineGrader:
         chunks = [chunk for results in assessed for chunk in results.chunks]
         relevance = [self._cosine.probability({"chunk_similarity": chunk.similarity}) for chunk in chunks]
         return best_first([replace(c, relevance=r, answers=None) for c, r in zip(chunks, relevance, strict=True)])
+
+
+MAX_LOGIT = 9.2
+"""Limit of a logit, .9999: what is measured can hardly be surer."""
+
+
+class Slopes(NamedTuple):
+    """Factors on the logit of a probability: of one above .5, and of one below.
+
+    Temperature scaling (Guo et al., "On Calibration of Modern Neural Networks", 2017) on each side of .5, which stays
+    where it is: fitting says how sure an answer is, and not which questions are answered.
+    """
+
+    above: float
+    below: float
+
+    def calibrated(self, probability: float) -> float:
+        """Return *probability*, in [0, 1], with its logit scaled."""
+        z = logit(probability)
+        return logistic(z * (self.above if z > 0.0 else self.below))
+
+
+@cache
+def fitted_slopes() -> dict[str, Slopes]:
+    """Load what ``python -m training.fit_confidence`` fitted, by who wrote the answer."""
+    stored = json.loads(Path(__file__).with_name("confidence_model.json").read_bytes())
+    return TypeAdapter(dict[str, Slopes]).validate_python(stored["slopes"])
+
+
+def extractive_confidence(answers: float) -> float:
+    """Return how probably the sentences of a chunk are right that answers with probability *answers*, in [0, 1]."""
+    return fitted_slopes()["extractive"].calibrated(answers)
+
+
+def model_confidence(measured: float) -> float:
+    """Return how probably a chat model's verified sentences are right, by ``measured_confidence``, in [0, 1]."""
+    return fitted_slopes()["model"].calibrated(measured)
+
+
+def measured_confidence(supports: Sequence[float | None], chunks: Sequence[Chunk]) -> float:
+    """Measure how surely a chat model's sentences answer, in [0, 1].
+
+    The mean of their *supports*, without those that state nothing; one at least states something, and one that was
+    removed counts too. Where the grader knows how probably the best chunk, of those read if there are any, answers the
+    question at all, it is the geometric mean of both, in which that probability counts twice: a model finds words for
+    what no passage answers, too.
+    """
+    known = [support for support in supports if support is not None]
+    support = sum(known) / len(known)
+    graded = [chunk for chunk in chunks if chunk.answers is not None]
+    read = [chunk for chunk in graded if chunk.reading] or graded
+    if not read:
+        return support
+    answering = max(chunk.answers or 0.0 for chunk in read)
+    return math.cbrt(support * answering**2)
+
+
+def logit(probability: float) -> float:
+    """Return the log-odds of *probability*, within ``MAX_LOGIT``."""
+    if not 0.0 < probability < 1.0:
+        return math.copysign(MAX_LOGIT, probability - 0.5)
+    return max(-MAX_LOGIT, min(MAX_LOGIT, math.log(probability / (1.0 - probability))))
+
+
+def logistic(z: float) -> float:
+    """Return the probability whose log-odds are *z*."""
+    return 0.5 + 0.5 * math.tanh(z / 2.0)

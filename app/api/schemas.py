@@ -93,18 +93,22 @@ class NamedChunk(WireModel):
     title: str = Field(examples=["Safety Manual"])
 
 
+RELEVANCE = "a score in [0, 1] of how surely the chunk is about the question; `RELEVANCE_THRESHOLD` is its bar"
+CONFIDENCE = "the probability that the answer is right, estimated; `MIN_CONFIDENCE_THRESHOLD` is its bar"
+
+
 class ClosestChunk(NamedChunk):
     """A passage to look at where there is no answer; not a citation."""
 
     text: str
-    relevance: float | None
+    relevance: float | None = Field(description=RELEVANCE)
 
 
 class ChunkSummary(NamedChunk):
     """One chunk of the ``retrieval`` event."""
 
     similarity: float
-    relevance: float | None
+    relevance: float | None = Field(description=RELEVANCE)
 
 
 OPTIONAL: Any = Field(None, exclude_if=lambda value: value is None)
@@ -120,7 +124,7 @@ class Metadata(WireModel):
     outcome: Outcome | None = OPTIONAL
     request_id: str | None = OPTIONAL
     stage_timings_ms: dict[str, float] | None = OPTIONAL
-    confidence: float | None = OPTIONAL
+    confidence: float | None = Field(None, exclude_if=lambda value: value is None, description=CONFIDENCE)
     unsupported: list[str] | None = OPTIONAL
     chunks_dropped: int | None = OPTIONAL
     answered_by: Literal["model", "passages"] | None = OPTIONAL

@@ -58,7 +58,7 @@ def validate_retrieval(
     *query* has 3 to 500 characters; a chunk is ``{"chunk_id", "text"}`` with optional ``metadata`` and ``score``, at
     most 50 of them; the threshold is in [0, 1]. Returns ``relevant_chunks`` (best first), ``answer_present``,
     ``evidence``, ``retrieval_quality`` ("Good", "Partial" or "Poor"), ``quality_reasoning`` and ``processing_time_ms``.
-    With ``COHERE_API_KEY`` the relevance is Cohere's own score, else the calibrated probability.
+    With ``COHERE_API_KEY`` the relevance is Cohere's own score, else the fitted one of the grader.
     Logs and raises ``TypeError``, ``ValidationError``, ``CohereAPIError``, or ``TimeoutError`` after ``LIMIT`` seconds.
     """
     log_fields = {"request_id": request_id if isinstance(request_id, str) else current_request_id()}

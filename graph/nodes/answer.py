@@ -1,6 +1,5 @@
 """Write the answer from the chunks that passed, verify it, and finish it; or say that there is none."""
 
-import math
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from langgraph.config import get_stream_writer
 
 from answering.evidence.verify import VerifiedSentence, verify
+from answering.relevance.graders import measured_confidence, model_confidence
 from answering.render import cite_by_document, numbered, snippet
 from answering.types import Chunk, Citation, ClaimReader
 from graph.errors import Outcome
@@ -66,7 +66,9 @@ async def cite(state: State, _: Context, *, reader: ClaimReader | None, second: 
     }
     if not citations:
         return {**update, "outcome": "no_citations"}
-    confidence = model_confidence(verified, chunks) if draft.confidence is None else draft.confidence
+    confidence = draft.confidence
+    if confidence is None:
+        confidence = model_confidence(measured_confidence([sentence.support for sentence in verified], chunks))
     update["confidence"] = round(confidence, 4)
     if confidence < question.min_confidence:
         return {**update, "outcome": "low_confidence"}
@@ -108,24 +110,6 @@ def by_sentence(
     for sentence in verified:
         if sentence.text and sentence.supported:
             yield sentence, [next(following) for _ in sentence.supported]
-
-
-def model_confidence(verified: Sequence[VerifiedSentence], chunks: Sequence[Chunk]) -> float:
-    """Return how surely a model's sentences answer, in [0, 1].
-
-    The mean support of the sentences that state something (at least one; one that was removed counts too). Where the
-    grader knows how probably the best chunk, of those read if there are any, answers the question at all, it is their
-    geometric mean, in which that probability counts twice: a model finds words for what no passage answers, too. Chosen
-    on the sample questions and 67 others with one model; not fitted.
-    """
-    supports = [sentence.support for sentence in verified if sentence.support is not None]
-    support = sum(supports) / len(supports)
-    graded = [chunk for chunk in chunks if chunk.answers is not None]
-    read = [chunk for chunk in graded if chunk.reading] or graded
-    if not read:
-        return support
-    answering = max(chunk.answers or 0.0 for chunk in read)
-    return math.cbrt(support * answering**2)
 
 
 def answers(citations: Sequence[Citation], chunks: Sequence[Chunk]) -> bool:

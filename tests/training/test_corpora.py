@@ -27,3 +27,11 @@ def test_a_corpus_is_laid_out_and_its_gold_sentences_are_found(tmp_path: Path) -
     assert row["gold"] == [{"file": "hr/leave.md", "sentence": "Unused days expire in March."}]
     assert row["answerable"]
     assert not resolved(asked | {"gold": []}, {})["answerable"]
+
+
+def test_a_brief_question_keeps_the_strings_that_answer() -> None:
+    """Without gold sentences, a question is answerable where strings are named that an answer has."""
+    assert resolved({"question": "pump oil?", "answers": ["10 ml"]}, {}) == {
+        "question": "pump oil?", "answers": ["10 ml"], "answerable": True,
+    }  # fmt: skip
+    assert not resolved({"question": "pump colour?", "answers": []}, {})["answerable"]

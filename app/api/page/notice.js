@@ -1,7 +1,7 @@
 // What is said when there is no answer. A decline is the documents' silence; a failure is a part that broke.
 import { showDocument } from "./document.js";
 import { byId, drawing, el } from "./dom.js";
-import { measure, passage, position } from "./passage.js";
+import { passage, position, relevanceMeasure } from "./passage.js";
 import { inCollection } from "./scope.js";
 import { json } from "./service.js";
 import { why } from "./why.js";
@@ -54,7 +54,7 @@ function close(one, question, open) {
   return el("li", {}, el("details", { open },
     el("summary", {}, name, " ", where),
     passage(one.text, best, !best.length),
-    el("dl", { class: "measures" }, measure("Relevance", one.relevance, "the passage is about the question")), whole));
+    el("dl", { class: "measures" }, relevanceMeasure(one.relevance)), whole));
 }
 
 /** The sentence that shares most words with the question, as a row to be lit; none where none shares any. */

@@ -3,7 +3,7 @@ import { el } from "./dom.js";
 
 const AROUND = 220; // characters shown on either side of the quotes before "Whole passage" is pressed
 const TO_A_SPACE = 30; // and so many more at most, to end between words
-const LEVELS = [[0.95, "very high"], [0.8, "high"], [0.5, "medium"], [0, "low"]]; // of a probability
+const LEVELS = [[0.95, "very high"], [0.8, "high"], [0.5, "medium"], [0, "low"]]; // of a score or a probability
 
 /** Chapter, section and page of a chunk as a line; null where none is known. */
 export function position(chunk) {
@@ -52,10 +52,22 @@ export function shown(text, rows, whole) {
   return [from, to];
 }
 
-/** A probability as a word, its figure on hover, on focus and for screen readers; null where it is not known. */
-export function measure(name, value, hint) {
+/** How surely a passage is about the question: a score, no probability. */
+export function relevanceMeasure(value) {
+  const figureOf = (score) => `a score of ${score.toFixed(2)} of 1: how surely the passage is about the question`;
+  return measure("Relevance", value, figureOf);
+}
+
+/** How probably a quote supports the claim. */
+export function supportMeasure(value) {
+  const figureOf = (share) => `estimated ${Math.round(share * 100)} % likely that the quote supports the claim`;
+  return measure("Support", value, figureOf);
+}
+
+/** A value in [0, 1] as a word, its figure on hover, on focus and for screen readers; null where it is not known. */
+function measure(name, value, figureOf) {
   if (typeof value !== "number") return null;
   const word = LEVELS.find(([least]) => value >= least)[1];
-  const figure = `estimated ${Math.round(value * 100)} % likely that ${hint}`;
+  const figure = figureOf(value);
   return el("div", {}, el("dt", {}, name), el("dd", { tabindex: "0" }, word, el("span", { class: "figure" }, `, ${figure}`)));
 }

@@ -1,7 +1,7 @@
 // The sources, once each: where it is from, how well it fits, and the quotes inside the passage they stand in.
 import { showDocument } from "./document.js";
 import { bringIntoView, byId, el, safeUrl, scrollWithin, show } from "./dom.js";
-import { cells, holds, measure, passage, position, shown } from "./passage.js";
+import { cells, holds, passage, position, relevanceMeasure, shown, supportMeasure } from "./passage.js";
 import { inCollection } from "./scope.js";
 import { json } from "./service.js";
 
@@ -64,8 +64,8 @@ const lit = (card, { row }) => card.querySelector(`mark.lit[data-rows~="${row}"]
 function fill(box, chunkId, rows, relevance) {
   const support = Math.min(...rows.map((one) => one.support));
   const measures = el("dl", { class: "measures" },
-    measure("Relevance", relevance, "the passage is about the question"),
-    measure("Support", support, "the quote supports the claim"));
+    relevanceMeasure(relevance),
+    supportMeasure(support));
   const paint = (chunk, whole) => keepingLit(box, () => {
     box.replaceChildren(position(chunk) ?? "", passage(chunk.text, rows, whole), measures);
     const [from, to] = shown(chunk.text, rows, false);

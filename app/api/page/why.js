@@ -42,7 +42,7 @@ const STEPS = [
     name: "Judging relevance",
     passed: () => ["found passages about the question."],
     failed: (_, [nearest]) => ["found none of them surely about the question",
-      typeof nearest?.relevance === "number" ? `; the nearest reaches ${percent(nearest.relevance)}.` : "."],
+      typeof nearest?.relevance === "number" ? `; the nearest scores ${nearest.relevance.toFixed(2)} of 1.` : "."],
   },
   {
     node: "synthesize",

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from answering.relevance.graders import extractive_confidence
 from answering.types import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
 from app.cli.evaluation.measures import calibration_error
 from app.cli.evaluation.samples import FOLDS, Flags, Floats, Samples
@@ -136,7 +137,7 @@ def rates(
     for number in range(len(samples.fold)):
         rows = np.flatnonzero(passed & (samples.question == number))
         right_passed[number] = samples.answers[rows].any()
-        if len(rows) and answers[rows].max() >= least_confidence:
+        if len(rows) and extractive_confidence(answers[rows].max()) >= least_confidence:
             answered.append(rows[answers[rows].argmax()])
             rightly[number] = samples.answers[answered[-1]]
             wrongly[number] = not rightly[number]
@@ -148,8 +149,8 @@ def rates(
         "calibration error of relevance": calibration_error(
             list(zip(relevance[labelled], samples.relevant[labelled], strict=True))
         ),
-        "calibration error of answers": calibration_error(
-            list(zip(answers[answered], samples.answers[answered], strict=True))
+        "calibration error of confidence": calibration_error(
+            list(zip(map(extractive_confidence, answers[answered]), samples.answers[answered], strict=True))
         ),
         "right outcome": mean(rightly | ~(samples.answerable | wrongly)),
     }

@@ -9,8 +9,9 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from pydantic import BaseModel, ConfigDict
@@ -129,9 +130,7 @@ def measure(results: Sequence[EvalResult], threshold: float) -> dict[str, float 
     can = [r for r in results if r.question.answerable]
     cannot = [r for r in results if not r.question.answerable]
     located = [r for r in can if r.question.gold_chunks or r.question.expected_sources]
-    answered = [r for r in results if r.result.answered]
     pairs = [(c.relevance or 0.0, hit) for r in can for c, hit in zip(r.result.chunks, r.hits, strict=True)]
-    confidences = [(r.result.confidence, r.question.answerable and r.right_source) for r in answered]
     return {
         "questions": len(results),
         "answerable": len(can),
@@ -146,7 +145,7 @@ def measure(results: Sequence[EvalResult], threshold: float) -> dict[str, float 
         "quotes verbatim": _mean(_verbatim(results)),
         "right outcome": _mean([right_outcome(r) for r in results]),
         "calibration error, pairs": rounded(calibration_error(pairs)),
-        "calibration error, confidence": rounded(calibration_error(confidences)),
+        "calibration error, confidence": rounded(reliability(confidences(results))[1]),
     }
 
 
@@ -161,6 +160,45 @@ def calibration_error(pairs: Sequence[tuple[float, float]], bins: int = 10) -> f
     for stated, happened in pairs:
         gaps[min(int(stated * bins), bins - 1)] += stated - happened
     return sum(map(abs, gaps.values())) / len(pairs) if pairs else None
+
+
+def confidences(results: Sequence[EvalResult]) -> list[tuple[float, bool]]:
+    """Pair the confidence of each answer with whether it is right: it holds what is accepted, or cites the source."""
+    answered = [r for r in results if r.result.answered]
+    return [
+        (r.result.confidence, r.question.answerable and (r.holds_answer if r.question.answers else r.right_source))
+        for r in answered
+    ]
+
+
+class ReliabilityRow(NamedTuple):
+    """Answers of about one confidence: the range of it, its mean, the share that is right, and how many they are."""
+
+    least: float
+    most: float
+    stated: float
+    right: float
+    size: int
+
+
+MAX_BINS, MIN_IN_BIN = 10, 20
+"""Most bins of a reliability diagram, and the fewest answers in each of several: of fewer the share says little."""
+
+
+def reliability(pairs: Sequence[tuple[float, bool]]) -> tuple[list[ReliabilityRow], float | None]:
+    """Sort *pairs* of confidence and "is right" into bins of equal count; return these, and the calibration error.
+
+    The error is the mean distance between stated and right of a bin, each weighing by its count; None of no pairs.
+    """
+    ordered = sorted(pairs)
+    bins = max(1, min(MAX_BINS, len(ordered) // MIN_IN_BIN))
+    ends = [n * len(ordered) // bins for n in range(bins + 1)]
+    rows = []
+    for own in (ordered[start:end] for start, end in pairwise(ends) if end > start):
+        stated, right = (sum(column) / len(own) for column in zip(*own, strict=True))
+        rows.append(ReliabilityRow(own[0][0], own[-1][0], stated, right, len(own)))
+    error = sum(abs(row.stated - row.right) * row.size for row in rows) / len(ordered) if rows else None
+    return rows, error
 
 
 def _verbatim(results: Sequence[EvalResult]) -> list[bool]:

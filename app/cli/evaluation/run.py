@@ -14,12 +14,20 @@ from typing import Annotated, Any
 
 import typer
 from rich.bar import Bar
-from rich.console import Console
+from rich.console import Console, Group
 from rich.markup import escape
 from rich.table import Table
 
 from app.bootstrap.compose import AppContainer
-from app.cli.evaluation.measures import EvalQuestion, EvalResult, measure, read_questions, right_outcome
+from app.cli.evaluation.measures import (
+    EvalQuestion,
+    EvalResult,
+    confidences,
+    measure,
+    read_questions,
+    reliability,
+    right_outcome,
+)
 from app.cli.ingest import file_progress
 from app.cli.shared import OK, JsonFlag, Show, print_json, progress, run_in_container
 from app.ingest.pipeline import ingest_into
@@ -48,6 +56,7 @@ def run_eval(
     else:
         out = Console(highlight=False)
         out.print(_table(summary, title))
+        out.print(_reliability_table(summary))
         for wrong in summary["wrong"][:20]:
             out.print(f"  {wrong['id']}: {wrong['question']} -> {wrong['outcome']} {wrong['cited']}", markup=False)
     if picture:
@@ -88,6 +97,7 @@ def summarise(results: Sequence[EvalResult], threshold: float) -> dict[str, Any]
             stages[stage].append(ms)
     return {
         "measures": measure(results, threshold),
+        "reliability": [row._asdict() for row in reliability(confidences(results))[0]],
         "stage_ms_p50": {stage: round(median(ms), 2) for stage, ms in stages.items()},
         "wrong": [
             {
@@ -109,8 +119,22 @@ def draw_report(summary: dict[str, Any], title: str) -> str:
     """Return the measures and the stage times as an SVG."""
     out = Console(file=io.StringIO(), record=True, width=80)
     out.print(_table(summary, title))
+    out.print(_reliability_table(summary))
     drawn = out.export_svg(title="garden eval")
     return re.sub(r"@font-face {.*?}", "", drawn, flags=re.DOTALL)  # no fonts from another host
+
+
+def _reliability_table(summary: dict[str, Any]) -> Table:
+    """Tabulate how often answers of about one confidence are right, with a bar each for stated and right."""
+    table = Table("confidence", "answers", "stated", "right", "", title="is confidence right?")
+    for row in summary["reliability"]:
+        bars = Group(
+            Bar(1.0, 0.0, row["stated"], width=BAR_CHARS, color="blue"),
+            Bar(1.0, 0.0, row["right"], width=BAR_CHARS, color="green"),
+        )
+        span = f"{row['least']:.2f}–{row['most']:.2f}"
+        table.add_row(span, str(row["size"]), f"{row['stated']:.2f}", f"{row['right']:.2f}", bars)
+    return table
 
 
 def _table(summary: dict[str, Any], title: str) -> Table:

@@ -14,6 +14,7 @@ from app.cli.evaluation.measures import (
     folded,
     measure,
     read_questions,
+    reliability,
     right_outcome,
 )
 from app.cli.evaluation.run import draw_report, summarise
@@ -71,6 +72,22 @@ def test_abstention_and_false_abstention_are_distinguished() -> None:
     found = measure([declined(False), declined(True), answered("a#1"), answered("a#1")], 0.8)
     assert found["abstention"] == 1.0
     assert found["false abstention"] == pytest.approx(1 / 3, abs=1e-4)
+
+
+def test_reliability_sets_what_is_stated_against_what_is_right() -> None:
+    """Bins are of equal count, least confident first; the error weighs the distance of each by its count."""
+    sure, unsure = [(0.9, n < 15) for n in range(20)], [(0.6, n < 10) for n in range(20)]
+    rows, error = reliability([*sure, *unsure])
+    assert [(row.least, row.right, row.size) for row in rows] == [(0.6, 0.5, 20), (0.9, 0.75, 20)]
+    assert [row.stated for row in rows] == pytest.approx([0.6, 0.9])
+    assert error == pytest.approx((0.1 + 0.15) / 2)
+    assert reliability([]) == ([], None)
+
+
+def test_reliability_has_ten_bins_at_most_and_no_small_one() -> None:
+    """A share of a few answers says little: of 39 there is one bin, of 1,000 there are ten."""
+    assert [row.size for row in reliability([(0.7, True)] * 39)[0]] == [39]
+    assert [row.size for row in reliability([(0.7, True)] * 1_000)[0]] == [100] * 10
 
 
 def test_precision_of_what_passes_counts_only_passing_chunks() -> None:
