@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 
 from app.ingest.documents import SplitDocument, TextChunk
 from app.providers.stores.chunk_store import ChunkStore
-from app.providers.stores.layout import MODEL_FIELD, Point, document_points
+from app.providers.stores.layout import MODEL_FIELD, Point, embedded_points
 from graph.errors import EmbeddingUnavailable, RAGError
 
 LAYOUT = "3"
@@ -97,10 +96,10 @@ def _is_complete(first: PendingChunk, points: Sequence[Point], stored: Mapping[s
 
 async def _points(chunks: Sequence[PendingChunk], embeddings: Embeddings, model_name: str) -> list[Point]:
     """Embed *chunks* together and return their points in order, each marked as a part."""
-    documents = [Document(item.chunk.text, metadata={**_metadata(item), MODEL_FIELD: model_name}) for item in chunks]
-    ids, spans = [item.chunk.chunk_id for item in chunks], [item.chunk.spans for item in chunks]
+    ids, texts = [item.chunk.chunk_id for item in chunks], [item.chunk.text for item in chunks]
+    metadata = [{**_metadata(item), MODEL_FIELD: model_name} for item in chunks]
     try:
-        return await document_points(documents, ids, embeddings, spans)
+        return await embedded_points(ids, texts, metadata, embeddings, [item.chunk.spans for item in chunks])
     except RAGError:
         raise
     except Exception as error:  # each vendor has errors of its own; their words stay in the cause

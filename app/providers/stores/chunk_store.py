@@ -18,7 +18,7 @@ from langchain_core.vectorstores import VectorStore
 from app.providers.blocking import AsyncEmbeddings, run_blocking
 from app.providers.embeddings.vectors import Vectors, aquestion_vectors
 from app.providers.stores.hybrid import Candidate, HybridQuery
-from app.providers.stores.layout import Point, check_name, check_size, document_points, model_of
+from app.providers.stores.layout import Point, check_name, check_size, embedded_points, model_of
 from app.providers.stores.payloads import document_of, metadata_of
 from app.providers.stores.scoped import ScopedStore
 from graph.errors import CollectionMissing, ConfigurationError, RetrievalFailed, StoreUnavailable
@@ -140,7 +140,8 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
         if len(ids) != len(documents):
             raise ValueError(f"{len(documents)} documents, but {len(ids)} ids")
         ids = [id_ or str(uuid.uuid4()) for id_ in ids]
-        await self.aupsert(await document_points(documents, ids, self._embedding))
+        texts, metadata = [d.page_content for d in documents], [d.metadata for d in documents]
+        await self.aupsert(await embedded_points(ids, texts, metadata, self._embedding))
         return ids
 
     def delete(self, ids: list[str] | None = None, **_: Any) -> bool:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 
 from answering.text.sentences import Span, sentence_spans
@@ -90,18 +89,19 @@ def indexed_text(metadata: Mapping[str, Any], text: str) -> str:
     return ". ".join([*path, text])
 
 
-async def document_points(
-    documents: Sequence[Document], ids: Sequence[str], embedding: Embeddings, spans: Sequence[Sequence[Span]] = ()
+async def embedded_points(
+    ids: Sequence[str],
+    texts: Sequence[str],
+    metadata: Sequence[Mapping[str, Any]],
+    embedding: Embeddings,
+    spans: Sequence[Sequence[Span]] = (),
 ) -> list[Point]:
-    """Embed documents and their sentences; *spans* are each document's sentences, if known."""
-    spans = spans or [sentence_spans(document.page_content) for document in documents]
-    texts = [
-        [indexed_text(doc.metadata, doc.page_content), *(doc.page_content[start:end] for start, end in offsets)]
-        for doc, offsets in zip(documents, spans, strict=True)
-    ]
-    vectors = await agrouped_vectors(embedding, texts)
+    """Embed texts and their sentences; *spans* are each text's sentences, if known."""
+    spans = spans or [sentence_spans(text) for text in texts]
+    rows = list(zip(ids, texts, metadata, spans, strict=True))
+    groups = [[indexed_text(of, text), *(text[start:end] for start, end in offsets)] for _, text, of, offsets in rows]
     points = []
-    for chunk_id, document, offsets, rows in zip(ids, documents, spans, vectors, strict=True):
-        metadata = {**document.metadata, "chunk_id": chunk_id, "spans": [list(span) for span in offsets]}
-        points.append(Point(chunk_id, document.page_content, metadata, rows[0], rows[1:]))
+    for (chunk_id, text, of, offsets), vectors in zip(rows, await agrouped_vectors(embedding, groups), strict=True):
+        stored = {**of, "chunk_id": chunk_id, "spans": [list(span) for span in offsets]}
+        points.append(Point(chunk_id, text, stored, vectors[0], vectors[1:]))
     return points
