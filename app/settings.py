@@ -6,6 +6,7 @@ Frozen; secrets never show in ``repr``. A wrong value is a one-line ``Configurat
 import math
 import os
 import re
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -14,7 +15,6 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, Validati
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from answering.types import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
-from app.plugins import registered
 from graph.errors import ConfigurationError
 
 OLLAMA_DEFAULT = "llama3.2:1b"
@@ -50,6 +50,11 @@ def ollama_address(value: str) -> str:
     if "://" in value or not is_address(address):
         return value
     return address if urlsplit(address).port else f"{address.rstrip('/')}:{OLLAMA_PORT}"
+
+
+def registered(group: str) -> dict[str, EntryPoint]:
+    """Return what packages register in ``knowledge_garden.<group>``, by name."""
+    return {point.name: point for point in entry_points(group=f"knowledge_garden.{group}")}
 
 
 def _checked_address(value: str) -> str:

@@ -23,9 +23,8 @@ MAX_PASSAGES, READ_AT_ONCE = 10, 2
 """Passages read for each sub-question, the most promising first, until one answers; and how many of them at once: the
 reader has a thread for each processor (``docs/relevance.md``)."""
 SENTENCE_WEIGHT, KEYWORD_WEIGHT = 0.5, 0.3
-"""Weights of the best sentence's cosine and of BM25 beside the chunk's cosine, in the order of reading.
-
-Of a few tried by hand, those that put the right chunk first most often (the questions of ``docs/relevance.md``)."""
+"""Weights of the best sentence's cosine and of BM25 beside the chunk's cosine, in the order of reading: of a few tried
+by hand, those that put the right chunk first most often (the questions of ``docs/relevance.md``)."""
 LONGEST_PASSAGE = 900
 """Characters of a chunk that are read: about the 224 word pieces that the reader takes."""
 BRIEF = 3
@@ -142,17 +141,12 @@ def promise(chunk: Chunk) -> float:
 
 
 NAMED = 1.0
-"""What the reader's logits gain where a chunk tells of the very one of several alike that is asked for.
-
-Not fitted: a number is a key, whatever the words around it. A brief question gains by ``brief_keyword``."""
+"""What the reader's logits gain where a chunk tells of the very one of several alike that is asked for: a number is a
+key, whatever the words around it. Not fitted; a brief question gains by ``brief_keyword``."""
 
 
 async def read_best(
-    reader: PassageReader,
-    subquery_results: Sequence[SubqueryResults],
-    most: int = MAX_PASSAGES,
-    *,
-    every: bool = False,
+    reader: PassageReader, subquery_results: Sequence[SubqueryResults], most: int = MAX_PASSAGES, *, every: bool = False
 ) -> tuple[SubqueryResults, ...]:
     """Read at most *most* near chunks of each of *subquery_results*, until one answers, or *every* one.
 

@@ -9,7 +9,7 @@ import pytest
 
 from prompts import FOLDER, load_prompt
 
-VALUES = {"chunks": "", "question": "", "context": "", "message": "", "earlier": ""}
+VALUES = {"chunks": "", "question": "", "context": "", "message": "", "earlier": "", "document": "", "claim": ""}
 LATEST = {path.stem.partition(".")[0]: path for path in sorted(FOLDER.glob("*.md"))}
 
 

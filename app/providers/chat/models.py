@@ -6,11 +6,11 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from app.plugins import find_factory
 from app.providers.chat.chat_model import ChatModel
 from app.providers.chat.loading import LOAD_SECONDS
 from app.providers.chat.model_queue import ModelQueue
 from app.providers.chat.shared_places import SharedPlaces
+from app.providers.plugins import find_factory
 from app.settings import Settings
 from graph.errors import ConfigurationError
 

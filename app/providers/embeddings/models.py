@@ -7,13 +7,13 @@ from pathlib import Path
 
 from langchain_core.embeddings import Embeddings
 
-from app.plugins import find_factory
 from app.providers.embeddings import minilm, mpnet
 from app.providers.embeddings.folder import FolderOptions, folder_embeddings
 from app.providers.embeddings.fused import FusedEmbeddings, weights_of
 from app.providers.embeddings.hub import fetch
 from app.providers.embeddings.onnx_encoder import ShippedEncoder
 from app.providers.embeddings.remote import BATCH_SECONDS, RemoteEmbeddings
+from app.providers.plugins import find_factory
 from app.settings import Settings
 from graph.errors import ConfigurationError
 

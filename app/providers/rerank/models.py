@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 
-from app.plugins import find_factory
+from app.providers.plugins import find_factory
 from app.providers.rerank.onnx import CrossEncoder, OnnxReranker
 from app.providers.rerank.scores import ScoringReranker
 from app.settings import Settings, is_address

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from langchain_core.vectorstores import VectorStore
 
-from app.plugins import find_factory
 from app.providers.embeddings.models import EmbeddingModel
+from app.providers.plugins import find_factory
 from app.providers.stores.any_vector_store import AnyVectorStore
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.embedded import EmbeddedStore
