@@ -29,11 +29,14 @@ from answering.evidence.claims import clauses
 from answering.evidence.support import SUPPORT_BAR, overlap
 from answering.text.sentences import sentence_spans
 from answering.text.terms import words_of
-from answering.types import Chunk, PassageReader
+from answering.types import Chunk, ClaimReader
 from app.ingest.documents import LoadedDocument, SplitDocument
 from app.ingest.loaders.table import load_file
 from app.ingest.split import split_document
+from app.pipeline.verifiers import Verifiers, make_verifiers
+from app.providers.chat.models import make_chat_model
 from app.providers.rerank.reader import OnnxReader
+from app.settings import load_settings
 from training.passages import committed, fingerprint
 from training.rows import DATA, read_rows
 
@@ -86,12 +89,12 @@ def answers(rows: Sequence[dict[str, Any]], repositories: Path) -> list[Labelled
     return made
 
 
-async def shipped(one: Labelled, reader: PassageReader) -> float:
+async def shipped(one: Labelled, reader: ClaimReader, second: ClaimReader | None = None) -> float:
     """Return the support that the product gives."""
     parts = clauses(one.claim, 0, len(one.claim))
     groups = tuple((number,) for number in range(len(one.chunks)))
     anchor = CitationAnchor(len(one.claim), 0, groups, (0, len(one.claim)), parts if len(parts) > 1 else [])
-    await check_claims([anchor], one.claim, one.chunks, one.question, Readings(reader))
+    await check_claims([anchor], one.claim, one.chunks, one.question, Readings(reader, second))
     return anchor.support
 
 
@@ -119,11 +122,12 @@ def auc(scores: Any, true: Any) -> float:
     return float((right[:, None] > wrong).mean() + 0.5 * (right[:, None] == wrong).mean())
 
 
-async def study(sentences: Sequence[Labelled], reader: PassageReader) -> None:
+async def study(sentences: Sequence[Labelled], verifiers: Verifiers) -> None:
     """Print how well support and the baselines tell *sentences*."""
     labels = [one.true for one in sentences]
     print(f"{len(labels)} sentences, {sum(labels)} true")
-    print("  shipped:", told([await shipped(one, reader) for one in sentences], labels, SUPPORT_BAR))
+    support = [await shipped(one, verifiers.reader, verifiers.second) for one in sentences]
+    print("  shipped:", told(support, labels, SUPPORT_BAR))
     print("  word share:", told([word_share(one) for one in sentences], labels, WORD_SHARE_BAR))
     print("  anchorcite:", told([lexical(one) for one in sentences], labels, LEXICAL_BAR))
 
@@ -148,6 +152,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repositories", type=Path, help="a clone of each repository, owner+name")
     parser.add_argument("--answers", type=Path, action="append", default=[], help="labelled sentences with passages")
+    parser.add_argument("--verifier", help="what VERIFIER names, in place of the shipped reader alone")
     args = parser.parse_args()
     sets = {path.name: given(read_rows(path)) for path in args.answers}
     if args.repositories:
@@ -156,10 +161,18 @@ def main() -> None:
         sets["five held makers"] = [one for one in written if one.held]
         sets["short answers"] = answers(read_rows(SHORT_ANSWERS), args.repositories)
     reader = OnnxReader()
-    try:
+
+    async def studies() -> None:
+        settings = load_settings(verifier=args.verifier)
+        verifiers = make_verifiers(
+            settings, reader, None if settings.chat == "extractive" else make_chat_model(settings)
+        )
         for name, sentences in sets.items():
             print(name, end=": ")
-            asyncio.run(study(sentences, reader))
+            await study(sentences, verifiers)
+
+    try:
+        asyncio.run(studies())
     finally:
         reader.close()
 

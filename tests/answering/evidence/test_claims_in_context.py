@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from answering.evidence.attribution import check_of
 from answering.evidence.claims import clauses, completed
 from answering.evidence.edits import edit_of
 from answering.evidence.support import SUPPORT_BAR, quotes, supported
@@ -62,6 +63,25 @@ def test_a_claim_is_read_after_its_question() -> None:
     long = completed("Yes.", f"{'We had a long day. ' * 40}Does leave expire?")
     assert long.endswith("a long day. Does leave expire? Yes.")
     assert len(long) < 220
+
+
+@pytest.mark.parametrize(
+    ("question", "claim", "read"),
+    [
+        ("Can a door code consist of digits?", "Yes, a door code can consist of digits only.", False),
+        ("Are dogs allowed on the boats?", "No, dogs are not allowed on any boats.", False),
+        ("Is the fee not paid back?", "No, the fee is paid back.", False),
+        ("Can a door code consist of digits?", "Yes, it can.", True),
+        ("Are dogs allowed on the boats?", "No, dogs are allowed on the boats.", True),
+        ("Are dogs allowed on the boats?", "Yes, dogs are not allowed on the boats.", True),
+        ("Who may use the boats?", "All members may use the boats.", True),
+    ],
+)
+def test_a_yes_or_no_that_says_all_is_read_alone(question: str, claim: str, read: bool) -> None:
+    """A "Yes, …" or "No, …" that repeats its question is read without both, if its denials agree with the yes or no."""
+    chunk = Chunk("a#0", "a", "", "The lamp is red.", spans=((0, 16),))
+    reads = {said for said, _ in check_of(claim, ((0,),), [chunk], question).pairs()}
+    assert any(question in said for said in reads) is read
 
 
 async def test_words_of_the_question_tell_two_like_sentences_apart() -> None:
