@@ -6,7 +6,7 @@ Frozen; secrets never show in ``repr``. A wrong value is a one-line ``Configurat
 import math
 import os
 import re
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -52,11 +52,6 @@ def ollama_address(value: str) -> str:
     return address if urlsplit(address).port else f"{address.rstrip('/')}:{OLLAMA_PORT}"
 
 
-def registered(group: str) -> dict[str, EntryPoint]:
-    """Return what packages register in ``knowledge_garden.<group>``, by name."""
-    return {point.name: point for point in entry_points(group=f"knowledge_garden.{group}")}
-
-
 def _checked_address(value: str) -> str:
     """Return the address without trailing slash, or "". Raises ``ValueError`` for anything else."""
     if value and not is_address(value):
@@ -66,7 +61,7 @@ def _checked_address(value: str) -> str:
 
 def _store_name(value: str) -> str:
     """Return the name of a store. Raises ``ValueError`` for one that there is not."""
-    if value not in STORES and value not in (plugins := registered("stores")):
+    if value not in STORES and value not in (plugins := entry_points(group="knowledge_garden.stores").names):
         raise ValueError(f"{', '.join([*STORES, *plugins])}, or a store that another package registers")
     return value
 

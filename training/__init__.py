@@ -15,5 +15,5 @@ What it and the relevance models are judged by (needs what tests need):
   support_study   the support score, on sentences that are carried and that are changed (tampering, retellings)
   answers_study   citations of written answers
   model_answers_study  support, on labelled sentences that a real model wrote
-  common_stems    ``answering/relevance/common_stems.txt``
+  common_stems    ``answering/text/common_stems.txt``
 """

@@ -1,4 +1,4 @@
-"""Make ``answering/relevance/common_stems.txt``: the commonest stems of English, most frequent first, one per line.
+"""Make ``answering/text/common_stems.txt``: the commonest stems of English, most frequent first, one per line.
 
     python -m training.common_stems VOCABULARY FILE
 

@@ -191,7 +191,7 @@ def write(path: Path, entries: Mapping[str, Any], files: Sequence[str], question
         "by": "python -m training.fit_relevance",
         "questions": questions,
         "files": list(files),
-        "idf": "answering.relevance.features.english_idf",
+        "idf": "answering.text.terms.english_idf",
         "model": "logistic regression, weights not negative, ridge 1 on standardised features",
         "cross_validation": "five folds, questions on one document in one fold",
         "positive_weights": {"relevance": RELEVANT_WEIGHTS, "answers": ANSWER_WEIGHTS},

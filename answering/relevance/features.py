@@ -4,15 +4,13 @@ import asyncio
 import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import islice
-from pathlib import Path
 from typing import NamedTuple
 
 from answering.questions.definitions import defining_sentences, with_definition
 from answering.relevance.entities import names_asked, of_others
 from answering.relevance.possible_answers import has_kind, names_another, possible_answers
-from answering.text.terms import coverage, idf_shares, question_stems, vocabulary
+from answering.text.terms import coverage, english_idf, idf_shares, question_stems, vocabulary
 from answering.types import Chunk, Passage, PassageReader, ReadPassage, SubqueryResults
 
 HEADING_CREDIT = 0.5
@@ -33,8 +31,6 @@ UNREAD = 20.0
 """Distance below "none of them" of the logit of a sentence that was not read, or cannot answer."""
 MIN_SIMILARITY = 0.25
 """Cosine of a passage and its best sentence below which it is not read: hardly one answers (``docs/relevance.md``)."""
-RANK_OF_OTHERS, FLAT_RANKS = 12_000, 30
-"""Frequency rank of every stem that is not in the file; stems below the second carry almost no weight."""
 
 
 class Match(NamedTuple):
@@ -220,18 +216,3 @@ def sentence_probabilities(reading: ReadPassage) -> tuple[float, ...]:
     raised = [math.exp(score - top) for score in reading.sentences]
     total = sum(raised) + math.exp(reading.null - top)
     return tuple(share / total for share in raised)
-
-
-def english_idf(stem: str) -> float:
-    """Return the weight of *stem*: the log of its English frequency rank over `FLAT_RANKS`, at least .1.
-
-    By Zipf's law (1949) a word's rank is inverse to its frequency, so this is an idf up to constants; in a small
-    collection every missing word seems rare. The ranks are of ``common_stems.txt`` (``training/common_stems.py``).
-    """
-    return max(0.1, math.log(_ranks().get(stem, RANK_OF_OTHERS) / FLAT_RANKS))
-
-
-@cache
-def _ranks() -> dict[str, int]:
-    stems = Path(__file__).with_name("common_stems.txt").read_text(encoding="utf-8").split()
-    return {stem: rank for rank, stem in enumerate(stems, start=1)}

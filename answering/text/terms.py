@@ -1,10 +1,12 @@
 """Content words, their stems, and how much of a question a text covers."""
 
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
+from pathlib import Path
 
 import regex
 import Stemmer
@@ -14,6 +16,8 @@ Idf = Callable[[str], float]
 LOOSE_CREDIT = 0.6
 """Weight of a word that only starts alike (``_OPENING`` characters), against 1 for the same stem."""
 _OPENING = 6
+RANK_OF_OTHERS, FLAT_RANKS = 12_000, 30
+"""Frequency rank of every stem that is not in the file; stems below the second carry almost no weight."""
 
 _WORD = re.compile(r"\w+(?:[.,]\d+)*", re.UNICODE)
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー"
@@ -164,3 +168,18 @@ def coverage(shares: Mapping[str, float], present: Collection[str]) -> float:
     """
     loose = sum(share for term, share in shares.items() if term not in present and _opening(term) in present)
     return sum(share for term, share in shares.items() if term in present) + LOOSE_CREDIT * loose
+
+
+def english_idf(stem: str) -> float:
+    """Return the weight of *stem*: the log of its English frequency rank over `FLAT_RANKS`, at least .1.
+
+    By Zipf's law (1949) a word's rank is inverse to its frequency, so this is an idf up to constants; in a small
+    collection every missing word seems rare. The ranks are of ``common_stems.txt`` (``training/common_stems.py``).
+    """
+    return max(0.1, math.log(_ranks().get(stem, RANK_OF_OTHERS) / FLAT_RANKS))
+
+
+@cache
+def _ranks() -> dict[str, int]:
+    stems = Path(__file__).with_name("common_stems.txt").read_text(encoding="utf-8").split()
+    return {stem: rank for rank, stem in enumerate(stems, start=1)}

@@ -4,10 +4,15 @@ The groups are ``knowledge_garden.formats``, ``.embeddings``, ``.chat_models``, 
 (``docs/extending.md``).
 """
 
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from app.settings import registered
 from graph.errors import ConfigurationError
+
+
+def registered(group: str) -> dict[str, EntryPoint]:
+    """Return what packages register in ``knowledge_garden.<group>``, by name."""
+    return {point.name: point for point in entry_points(group=f"knowledge_garden.{group}")}
 
 
 def find_factory(group: str, name: str) -> Any:

@@ -9,7 +9,7 @@ from app.ingest.documents import LoadedDocument, SkippedFile
 from app.ingest.loaders.fields import file_fields
 from app.ingest.loaders.source_code import LANGUAGES, LOG
 from app.ingest.loaders.text_encoding import Unreadable
-from app.settings import registered
+from app.providers.plugins import registered
 
 MAX_FILE_BYTES, MAX_ROWS_BYTES = 50 * 1024 * 1024, 256 * 1024 * 1024
 """Largest file that is one document, and largest file of rows."""

@@ -67,7 +67,7 @@ def _condition(name: str, value: object) -> Condition:
     if name != SOURCES[0]:
         return Condition((name,), values)
     prefixes = tuple(value[:-1] for value in values if isinstance(value, str) and value.endswith("*"))
-    exact = tuple(value for value in values if not (isinstance(value, str) and value.endswith("*")))
+    exact = tuple(value for value in values if value != "" and not (isinstance(value, str) and value.endswith("*")))
     return Condition(NAMES, exact, prefixes)
 
 
