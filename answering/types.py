@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Any, Literal, NamedTuple, Protocol, Self
 
 RELEVANCE_THRESHOLD = 0.8
@@ -48,6 +49,18 @@ class ReadPassage:
     answerable: float
 
 
+class About(Enum):
+    """Which of several alike a sentence is about: another than the question names, or the very one.
+
+    ``LOOKED_UP``: the very one, in words of the question beside the name.
+    """
+
+    ANOTHER = auto()
+    UNKNOWN = auto()
+    NAMED = auto()
+    LOOKED_UP = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """One retrieved segment of a document, with what was measured of it for the question.
@@ -55,7 +68,8 @@ class Chunk:
     ``similarity`` is the cosine of question and chunk, as measured. ``keyword`` is BM25 over the highest BM25 the
     question could reach, in [0, 1]; 0 where the store holds no sparse vectors. ``spans`` are the sentences of ``text``
     as (start, end) in Unicode code points; ``span_similarities`` the cosine of question and sentence, same order.
-    ``near_duplicates`` are the ids of other retrieved chunks with a cosine above .9. ``reading`` is None if unread;
+    ``near_duplicates`` are the ids of other retrieved chunks with a cosine above .9. ``about`` tells of each sentence
+    which of several alike it is about; empty where they were not compared. ``reading`` is None if unread;
     ``can_answer`` tells for each sentence of a read chunk whether it can answer at all. ``scores`` say how well each
     sentence answers, once assessed, ``base_scores`` how near it is without the reader. ``relevance`` is how surely the
     chunk is about the question, ``answers`` the probability that it answers; None where it was not assessed.
@@ -78,6 +92,7 @@ class Chunk:
     spans: tuple[tuple[int, int], ...] = ()
     span_similarities: tuple[float, ...] = ()
     near_duplicates: tuple[str, ...] = ()
+    about: tuple[About, ...] = ()
     reading: ReadPassage | None = None
     can_answer: tuple[bool, ...] = ()
     scores: tuple[float, ...] = ()

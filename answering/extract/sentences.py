@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import compress, pairwise
 from textwrap import dedent
 
-from answering.relevance.possible_answers import possible_answers
+from answering.relevance.entities import of_others
+from answering.relevance.possible_answers import are_of_kind, possible_answers
 from answering.text.blocks import (
     INTRODUCES,
     bullet,
@@ -105,9 +106,11 @@ def answering_sentences(chunk: Chunk, question: str, most: int = MAX_SENTENCES) 
     A table row comes with its header, a lead-in with what it introduces, and an item of a list from its beginning, with
     its lead-in. Steps are quoted from the first to the last, and so is a list of which the best sentences are.
     """
-    best, *others = sorted(_candidates(chunk, question), key=lambda s: -s.score)
-    top = max([best.base_score, *(other.base_score for other in others)])
-    near = [s for s in others if s.base_score >= top * (WITHIN + WITHIN_PER_WORD * len(s.text.split()))]
+    of_kind = are_of_kind(question, chunk)
+    first = {start for (start, _), best in zip(chunk.spans, of_kind, strict=True) if best}
+    best, *rest = sorted(_candidates(chunk, question), key=lambda s: (s.start not in first, -s.score))
+    top = max([best.base_score, *(other.base_score for other in rest)])
+    near = [s for s in rest if s.base_score >= top * (WITHIN + WITHIN_PER_WORD * len(s.text.split()))]
     further = sorted((s for s in near if not s.text.endswith(":")), key=lambda s: -s.base_score)[: most - 1]
     chosen = {s.start: s for s in (best, *further)}
     numbers = [chunk.spans.index((s.start, s.end)) for s in chosen.values()]
@@ -126,7 +129,8 @@ def answering_sentences(chunk: Chunk, question: str, most: int = MAX_SENTENCES) 
         added += range(next(at for at in range(n, -1, -1) if bullet(chunk, at)), n)
         if items[0] and INTRODUCES.search(chunk.sentences[items[0] - 1]):
             added.append(items[0] - 1)
-    pieces = [piece for n in added for piece in _pieces(chunk, n, best.score)]
+    others = of_others(question, chunk)
+    pieces = [piece for n in added if not others[n] for piece in _pieces(chunk, n, best.score)]
     lines = [line for n in numbers for line in _lines(chunk, n, question, best.score)]
     code = {chunk.spans[n][0] for n in numbers if is_fenced(chunk, n)}
     by_start = {s.start: s for s in pieces + lines} | {at: s for at, s in chosen.items() if at not in code}

@@ -2,70 +2,79 @@
 
 import re
 from collections.abc import Mapping
-from itertools import pairwise
 
+from answering.relevance.named_things import LEAD, TOKEN, Named, contrast_of, is_name, named_things
 from answering.text.blocks import cells, is_row, row_with_column_names, table_header
-from answering.text.terms import is_content, stem
-from answering.types import Chunk
+from answering.text.terms import question_stems
+from answering.types import About, Chunk
 
-_TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*|[.!?](?=\s)")
+LOOKED_UP, NAMED = 6.0, 1.0
+"""What the reader's logits gain where a chunk is about the very one of several alike that is asked for.
+
+The first for a sentence with words of the question beside the name, as the field of a record is looked up; the second
+where the number stands in the chunk. Not fitted: a name is a key, whatever the words around it."""
+BRIEF = 3
+"""Content words of a brief question: it is far from a long chunk by every cosine, also from the one that answers."""
 _RANGE = re.compile(r"\b(\d+)\s?(?:-|–|to)\s?(\d+)\b")
-_CONTRASTS = tuple(
-    frozenset(words.split())
-    for words in (
-        "north south east west northern southern eastern western central",
-        "left right",
-        "upper lower middle",
-        "front rear back",
-        "inner outer",
-        "indoor outdoor",
-        "primary secondary",
-        "day night",
-        "winter summer spring autumn",
-        "red green blue yellow white black orange brown grey purple pink",
-        "first second third fourth fifth sixth",
-    )
-)
-"""Words of which one before a noun tells a thing from others alike ("the north depot")."""
-
-Named = dict[str, frozenset[str]]
-"""The labels of each kind of thing, by the stem of its noun: ``{"articl": {"4714"}, "depot": {"north"}}``."""
-
-
-def named_things(text: str) -> Named:
-    """Find the things that *text* names: a number or code after a noun, one of a set of contrasting words before it."""
-    found: dict[str, set[str]] = {}
-    tokens = ["", *_TOKEN.findall(text)]
-    linked = [token for at, token in enumerate(tokens) if not (token.lower() in _LINKS and tokens[at - 1].isalpha())]
-    for first, second in pairwise(linked):
-        word, label = first.lower(), second.lower()
-        if is_content(word) and word.isalpha() and label[0].isdigit() and not _is_unit_like(first):
-            found.setdefault(stem(word), set()).add(label)
-        elif _contrast(word) and label.isalpha() and is_content(label):
-            found.setdefault(stem(label), set()).add(word)
-    return {noun: frozenset(labels) for noun, labels in found.items()}
+_ENGLISH = frozenset("the what when where which who whom whose why how is are does do can".split())
+"""Words of which a question in English has one; in German every noun has a capital letter."""
 
 
 def of_others(question: str, chunk: Chunk) -> tuple[bool, ...]:
-    """Tell for each sentence of *chunk* whether it is about another of several alike than *question* names.
+    """Tell for each sentence of *chunk* whether it is about another of several alike than *question* names."""
+    return tuple(one is About.ANOTHER for one in chunk.about or about_labels(question, chunk))
+
+
+def about_labels(question: str, chunk: Chunk) -> tuple[About, ...]:
+    """Tell for each sentence of *chunk* which of several alike it is about, by the labels that *question* names.
 
     A sentence is about what it names itself, or else about what the one before it is about; at first about what the
     innermost heading names. A row is about the value in its cells.
     """
-    asked = {noun: labels for noun, labels in named_things(question).items() if len(labels) == 1}
+    asked = asked_labels(question)
     if not asked:
-        return (False,) * len(chunk.spans)
-    heading: Named = {}
+        return (About.UNKNOWN,) * len(chunk.spans)
+    headings: Named = {}
     for text in (chunk.title, chunk.chapter, chunk.section):
-        heading |= named_things(text or "")
-    about, others = heading, []
+        headings |= named_things(text or "", heading=True)
+    about, found = headings, []
     for n, sentence in enumerate(chunk.sentences):
+        row, lead = is_row(chunk, n), LEAD.match(sentence)
         about = {**about, **named_things(row_with_column_names(chunk, n))}
-        others.append(any(_another(noun, label, about, sentence) for noun, (label,) in asked.items()))
-        if is_row(chunk, n):
-            others[n] = others[n] or any(_row_of_another(label, chunk, n) for (label,) in asked.values())
-            about = heading
-    return tuple(others)
+        if lead or row:
+            about |= named_things(lead[0] if lead else _key(chunk, n), heading=True)
+        other = any(_another(noun, labels, about, f"{chunk.section} {sentence}") for noun, labels in asked.items())
+        named = any(not labels.isdisjoint(about.get(noun, ())) for noun, labels in asked.items())
+        if row:
+            labels = {label for labels in asked.values() if len(labels) == 1 for label in labels}
+            other = other or any(_row_of_another(label, chunk, n) for label in labels)
+            about = headings
+        found.append(About.ANOTHER if other else About.NAMED if named else About.UNKNOWN)
+    return tuple(found)
+
+
+def _key(chunk: Chunk, n: int) -> str:
+    """Return the first cell of row *n* after the name of its column."""
+    return " ".join(cells(chunk.sentences[at])[0] for at in (*table_header(chunk, n), n))
+
+
+def asked_labels(question: str) -> Named:
+    """Find what *question* names, but for several numbers of one kind; no names in one with a capital on each word."""
+    tokens = TOKEN.findall(question)
+    capital = sum(map(is_name, tokens)) > len(tokens) / 2
+    named = named_things(question)
+    capital = capital or _ENGLISH.isdisjoint(map(str.lower, tokens))
+    return {
+        noun: labels for noun, labels in named.items() if (min(labels)[0].isupper() and not capital) or len(labels) == 1
+    }
+
+
+def named_gains(question: str, chunk: Chunk) -> tuple[float, tuple[float, ...]]:
+    """Return what the reader's logits of *chunk* and of each sentence gain by what *question* names."""
+    if About.LOOKED_UP in chunk.about:
+        return LOOKED_UP, tuple(LOOKED_UP * (one is About.LOOKED_UP) for one in chunk.about)
+    gain = NAMED * (len(question_stems(question)) > BRIEF and names_asked(question, chunk))
+    return gain, (gain,) * len(chunk.spans)
 
 
 def names_asked(question: str, chunk: Chunk) -> bool:
@@ -82,12 +91,17 @@ def _cells(chunk: Chunk, n: int) -> list[str]:
     return cells(chunk.sentences[n]) if is_row(chunk, n) else []
 
 
-def _another(noun: str, label: str, about: Mapping[str, frozenset[str]], sentence: str) -> bool:
-    """Whether *about* names another *noun* than *label*, which *sentence* does not name either."""
+def _another(noun: str, asked: frozenset[str], about: Mapping[str, frozenset[str]], sentence: str) -> bool:
+    """Whether *about* names another *noun* than those *asked*, which *sentence* does not name either."""
     labels = about.get(noun, frozenset())
-    contrast = _contrast(label)
+    held = {token.lower() for token in TOKEN.findall(sentence)}
+    names = {label.lower() for label in asked if label[0].isupper()}
+    if names:
+        named = {label.lower() for label in labels if label[0].isupper()}
+        return bool(named) and names.isdisjoint(named | held)
+    (label,) = asked
+    contrast = contrast_of(label)
     rivals = labels & contrast if contrast else {label for label in labels if label[0].isdigit()}
-    held = {token.lower() for token in _TOKEN.findall(sentence)}
     in_range = label.isdigit() and any(int(a) <= int(label) <= int(b) for a, b in _RANGE.findall(sentence))
     return bool(rivals) and label not in labels | held and not in_range
 
@@ -99,25 +113,3 @@ def _row_of_another(label: str, chunk: Chunk, n: int) -> bool:
         return False
     rows = [at for at in range(header[0] + 1, len(chunk.spans)) if is_row(chunk, at)]
     return any(label in cells(chunk.sentences[at]) for at in rows)
-
-
-def _contrast(word: str) -> frozenset[str]:
-    """Return the set of contrasting words that *word* is of; an empty one for other words."""
-    return next((words for words in _CONTRASTS if word in words), frozenset())
-
-
-def _is_unit_like(word: str) -> bool:
-    """Whether a number after *word* is no label: an abbreviation or a verb's amount."""
-    return len(word) < 2 or word.lower() in _NO_NOUNS
-
-
-_LINKS = frozenset("number no nr num code id".split())
-"""Words between a noun and its label: "article number 4714"."""
-_NO_NOUNS = frozenset(
-    """least most max maximum min minimum approximately nearly around every after before within costs cost takes take
-    holds hold last lasts than pays pay needs need carries lift lifts weighs page april may june july august
-    january february march september october november december
-    monday tuesday wednesday thursday friday saturday sunday
-    """.split()
-)
-"""Words before an amount or a day, which name nothing of which there are several alike."""

@@ -8,9 +8,9 @@ from itertools import islice
 from typing import NamedTuple
 
 from answering.questions.definitions import defining_sentences, with_definition
-from answering.relevance.entities import names_asked, of_others
+from answering.relevance.entities import BRIEF, named_gains, of_others
 from answering.relevance.possible_answers import has_kind, names_another, possible_answers
-from answering.text.terms import coverage, english_idf, idf_shares, question_stems, vocabulary
+from answering.text.terms import coverage, english_idf, idf_shares, vocabulary
 from answering.types import Chunk, Passage, PassageReader, ReadPassage, SubqueryResults
 
 HEADING_CREDIT = 0.5
@@ -25,8 +25,6 @@ SENTENCE_WEIGHT, KEYWORD_WEIGHT = 0.5, 0.3
 by hand, those that put the right chunk first most often (the questions of ``docs/relevance.md``)."""
 LONGEST_PASSAGE = 900
 """Characters of a chunk that are read: about the 224 word pieces that the reader takes."""
-BRIEF = 3
-"""Content words of a brief question: it is far from a long chunk by every cosine, also from the one that answers."""
 UNREAD = 20.0
 """Distance below "none of them" of the logit of a sentence that was not read, or cannot answer."""
 MIN_SIMILARITY = 0.25
@@ -136,11 +134,6 @@ def promise(chunk: Chunk) -> float:
     return nearness(chunk) + SENTENCE_WEIGHT * best + KEYWORD_WEIGHT * chunk.keyword
 
 
-NAMED = 1.0
-"""What the reader's logits gain where a chunk tells of the very one of several alike that is asked for: a number is a
-key, whatever the words around it. Not fitted; a brief question gains by ``brief_keyword``."""
-
-
 async def read_best(
     reader: PassageReader, subquery_results: Sequence[SubqueryResults], most: int = MAX_PASSAGES, *, every: bool = False
 ) -> tuple[SubqueryResults, ...]:
@@ -203,9 +196,9 @@ def _possible(question: str, chunk: Chunk, reading: ReadPassage, start: int, can
     unread = reading.null - UNREAD
     scores = [unread] * len(chunk.spans)
     scores[start : start + len(reading.sentences)] = reading.sentences
-    if len(question_stems(question)) > BRIEF and names_asked(question, chunk):
-        reading = replace(reading, answerable=reading.answerable + NAMED)
-        scores = [score + NAMED for score in scores]
+    gain, gains = named_gains(question, chunk)
+    reading = replace(reading, answerable=reading.answerable + gain)
+    scores = [score + more for score, more in zip(scores, gains, strict=True)]
     possible = [can and has_kind(question, text) for can, text in zip(can_answer, chunk.sentences, strict=True)]
     return replace(reading, sentences=tuple(s if can else unread for s, can in zip(scores, possible, strict=True)))
 

@@ -15,8 +15,8 @@ from pydantic import TypeAdapter
 
 from answering.relevance.entities import of_others
 from answering.relevance.features import measure
-from answering.relevance.possible_answers import names_another
-from answering.types import Chunk, Question, SubqueryResults
+from answering.relevance.possible_answers import are_of_kind, names_another
+from answering.types import About, Chunk, Question, SubqueryResults
 
 LEXICAL = "lexical"
 """The entry for embedding models without a calibration: it uses words alone."""
@@ -82,9 +82,11 @@ def assess(results: SubqueryResults, calibration: Calibration) -> SubqueryResult
         named = features._asdict()
         full_text = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
         scores = tuple(match.score for match in matches)
-        number = max(range(len(scores)), key=lambda n: scores[n], default=None)
+        of_kind = are_of_kind(results.question, chunk)
+        preferred = of_kind if About.LOOKED_UP in chunk.about else (True,) * len(scores)
+        number = max(range(len(scores)), key=lambda n: (preferred[n], scores[n]), default=None)
         best = "" if number is None else chunk.sentences[number]
-        of_another = number is not None and of_others(results.question, chunk)[number]
+        of_another = number is not None and (of_others(results.question, chunk)[number] or not any(of_kind))
         of_another = of_another or any(names_another(results.question, text) for text in (full_text, best))
         factor = OTHER_LABEL_FACTOR if of_another else 1.0
         # In other words than the question, a passage is far from it by every cosine: it may answer yet.

@@ -1,10 +1,10 @@
 """Tell which sentences can answer a question, by what is plain to see: no heading, another year, or no amount."""
 
 import re
-from itertools import pairwise
+from itertools import compress, pairwise
 
 from answering.relevance.entities import of_others
-from answering.text.blocks import introduced_by, is_long_code, is_row
+from answering.text.blocks import cells, introduced_by, is_long_code, is_row, table_header
 from answering.text.sentences import code_spans
 from answering.text.terms import NUMBERS, asks_whether, is_content, stem, stems, words
 from answering.types import Chunk
@@ -27,8 +27,8 @@ _DENIAL = re.compile(r"\b(?:not|no|never|cannot|\w+n['’]t)\b", re.IGNORECASE)
 _QUANTITIES = frozenset("all any both each few most no none once only".split())
 """Stop words that answer: "Which guests pay?", "All guests pay."."""
 _ASKS_AMOUNT = re.compile(
-    r"\b(?:how (?:many|much|long|often|old|far|big|large|high|fast|tall|heavy)|what percentage"
-    r"|wh(?:at|ich)\b.*\bnumber)\b",
+    r"\b(?:how (?:many|much|long|often|old|far|big|large|high|fast|tall|heavy|loud|hot|warm|cold|deep|wide|thick)"
+    r"|what percentage|wh(?:at|ich)\b.*\bnumber)\b",
     re.IGNORECASE,
 )
 _AMOUNT = re.compile(
@@ -39,6 +39,12 @@ _AMOUNT = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """What can stand for an amount of things or time: a number, or a word of these."""
+_ASKS_MODEL = re.compile(
+    r"\b[Ww](?:hich|hat) (\w*[A-Z]\w*) (?:models?|versions?|editions?|releases?|series|generations?)\b"
+)
+_ASKS_WHO = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
+_ITEM_LABEL = re.compile(r"^\w+ \d+(?=:)")
+"""A label that opens a line ("Bike 3: red"), whose number is no amount."""
 _DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days"
 _ASKS_COUNT = re.compile(r"\bhow many\b|\bnumber of\b", re.IGNORECASE)
 MIN_ROWS = 3
@@ -57,15 +63,26 @@ _ASKS_TIME = re.compile(
     r"^(?:\w+ )?when\b|\bwhen\W*\Z|\b(?:(?:what|which) (?:time|date|day|month|year)|how late)\b", re.IGNORECASE
 )
 _TIME = re.compile(
-    rf"""\d|\b(?:when(?:ever)?|while|until|till|before|after(?:wards)?|during|since|once|then|first|last|next|immediately
+    rf"""\b(?:1[5-9]|20)\d\d\b|\b\d{{1,2}}[:.h/-]\d\d|\b\d{{1,2}}[.]?\s?(?:am|pm|a\.m|p\.m|o['’]clock|h|uhr)\b
+    |(?:\b(?:at|from|by|until|till|to|before|after|between|since|around|on)[ ]|[:–|-][ ]?)\d|\b(?:q|fy|h)\d
+    |\d(?:st|nd|rd|th)\b|\bat[ ](?:{"|".join(NUMBERS)})\b
+    |\b(?:when(?:ever)?|while|until|till|before|after(?:wards)?|during|since|once|then|first|last|next|immediately
     |at[ ]once|as[ ]soon|now|today|tomorrow|yesterday|soon|always|never|every|each|any[ ]time|if|in[ ]case|upon
-    |(?:at|by|in|on)[ ](?:the|your)|daily|weekly|monthly|quarterly|yearly|annually|hourly|noon|midnight|morning
+    |(?:at|on)[ ](?:the|your)|daily|weekly|monthly|quarterly|yearly|annually|hourly|noon|midnight|morning
     |afternoon|evening|night|weekends?|(?:second|minute|hour|day|week|month|quarter|year|decade)s?|{_DAYS}?|{_MONTH}
     |spring|summer|autumn|fall|winter|christmas|easter|upcoming|later|earlier|start|end|begin(?:ning|s)?)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 """What can stand for a point in time, or for the event that something happens at."""
-_KINDS = ((_ASKS_FREQUENCY, _FREQUENCY), (_ASKS_TIME, _TIME))
+_ASKS_CLOCK = re.compile(r"\b(?:what|which) (?:time|date|day|month|year)\b|\bhow late\b", re.IGNORECASE)
+_CLOCK = re.compile(
+    rf"""\d|\b(?:{"|".join(NUMBERS)}|noon|midnight|morning|afternoon|evening|night|weekends?|weekdays?|every[ ]day
+    |daily|today|tomorrow|yesterday|(?:first|last)[ ]day|{_DAYS}?|{_MONTH}|spring|summer|autumn|fall|winter
+    |christmas|easter)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What can stand for a time of day, a day, a month or a year; an event is none."""
+_KINDS = ((_ASKS_FREQUENCY, _FREQUENCY), (_ASKS_TIME, _TIME), (_ASKS_CLOCK, _CLOCK))
 """What a question asks for, and what of it a sentence that answers has."""
 
 
@@ -97,10 +114,29 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
         possible.append(
             not (text in headings or text.startswith("#") or text.endswith("?") or repeats or header or bare)
             and not any(first <= start and end <= last for first, last in code)
-            and not (asks_amount and not _AMOUNT.search(text))
-            and not (others[n] or n in counted or names_another(question, text))
+            and not (asks_amount and not _AMOUNT.search(_ITEM_LABEL.sub("", text)))
+            and not (others[n] or n in counted or names_another(question, text) or _lacks_cell(question, chunk, n))
         )
     return tuple(possible)
+
+
+def are_of_kind(question: str, chunk: Chunk) -> tuple[bool, ...]:
+    """Tell for each sentence of *chunk* whether it can be the one that answers: possible, and of the kind asked for."""
+    possible = zip(chunk.can_answer or possible_answers(question, chunk), chunk.sentences, strict=True)
+    return tuple(can and has_kind(question, text) for can, text in possible)
+
+
+def _lacks_cell(question: str, chunk: Chunk, n: int) -> bool:
+    """Whether row *n* is empty in the columns that *question* names, or has no person where it asks who."""
+    header, asked = table_header(chunk, n), frozenset(stems(question))
+    if not header:
+        return False
+    names, row = cells(chunk.sentences[header[0]]), cells(chunk.sentences[n])
+    row += [""] * (len(names) - len(row))
+    asked_columns = [bool(asked.intersection(stems(name))) for name in names[1:]]
+    columns = [*compress(row[1:], asked_columns)]
+    persons = [value for value in row if not re.search(r"\d", value) and not asked.issuperset(stems(value))]
+    return (bool(columns) and not any(columns)) or (bool(_ASKS_WHO.search(question)) and not persons)
 
 
 def _counted_rows(question: str, chunk: Chunk) -> frozenset[int]:
@@ -115,8 +151,13 @@ def _counted_rows(question: str, chunk: Chunk) -> frozenset[int]:
 
 
 def has_kind(question: str, text: str) -> bool:
-    """Whether *text* has a frequency or a time, if *question* asks how often or when: so has the best sentence."""
-    return all(has.search(text) for asks, has in _KINDS if asks.search(question))
+    """Whether *text* has a frequency or a time, if *question* asks how often or when: so has the best sentence.
+
+    Of a name whose model or version is asked for, it has that: a number, or another name after it.
+    """
+    of_name = _ASKS_MODEL.search(question)
+    lacks = of_name and not re.search(rf"\d|{re.escape(of_name[1])} [A-Z]", text)
+    return not lacks and all(has.search(text) for asks, has in _KINDS if asks.search(question))
 
 
 def names_another(question: str, text: str) -> bool:

@@ -91,8 +91,9 @@ def cells(row: str) -> list[str]:
 
 
 def labelled(header: str, row: str) -> str:
-    """Return the cells of *row* after the names of their columns, "Plan: Basic; Price: $5"; as it is if they differ."""
+    """Return the cells of *row* after their columns' names, "Plan: Basic; Price: $5"; a longer row as it is."""
     names, values = cells(header), cells(row)
+    values += [""] * (len(names) - len(values))  # as in GitHub's Markdown, cells that are missing at the end are empty
     if len(names) != len(values) or len(values) < 2:
         return row
     return "; ".join(f"{name}: {value or '–'}" if name else value for name, value in zip(names, values, strict=True))

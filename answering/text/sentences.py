@@ -19,6 +19,8 @@ _WITHOUT_PAIRS = str.maketrans(dict.fromkeys("\"'`“”„«»‹›‘’「�
 _ABBREVIATED = re.compile(r"\b(?:approx|incl|excl|max|min|avg|ext|tel|vol|ca|resp)\.\s*\Z", re.IGNORECASE)
 _GOES_ON = re.compile(r"[\d$€£(a-z]|[A-Z]{2}")
 """What goes on after an abbreviation: "incl. VAT", "max. 5", but not "5 min. Then"."""
+_UNIT_ENDS = re.compile(r"(?:\d\s?|/)[A-Za-z]\.(?=\s+[A-Z])")
+"""A unit of one letter at the end of a sentence, taken for the initial of a name: "runs at 500 Mbit/s. The …"."""
 _QUOTING = ("と", "って")
 """What goes on after a quotation in Japanese: "「…？」と聞いた"."""
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof)\.\s*\Z")
@@ -127,6 +129,9 @@ def _segments(prose: str, position: int) -> Iterator[Span]:
             short = _TITLE.search(sentence) or (_ABBREVIATED.search(sentence) and _GOES_ON.match(following))
             short = short or (sentence.endswith(("」", "』")) and following.startswith(_QUOTING))
             if not following or not (short or code_within(code, position - first, position - first)):
+                for end in [*(unit.end() for unit in _UNIT_ENDS.finditer(prose, begin - first, position - first))]:
+                    yield begin, first + end
+                    begin = first + end
                 yield begin, position
                 begin = position
 

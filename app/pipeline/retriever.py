@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
+from answering.relevance.alternatives import compared
 from answering.text.sentences import Span, sentence_spans
 from answering.text.terms import question_stems
 from answering.types import Chunk, Question, SubqueryResults
@@ -71,7 +72,9 @@ class HybridRetriever:
             if vectors is None:
                 raise EmbeddingUnavailable("The question could not be embedded in time.") from error
             raise StoreUnavailable("The search for chunks did not end in time.") from error
-        return tuple(SubqueryResults(part, _chunks(query, row, sentences)) for part, query, row in searched)
+        return tuple(
+            SubqueryResults(part, compared(part, _chunks(query, row, sentences))) for part, query, row in searched
+        )
 
     async def _sentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Sentences]:
         """Return the sentences by ``key``, embedding those stored without vectors."""

@@ -24,7 +24,8 @@ def logical_rows(grid: Sequence[Cells], columns: Sequence[tuple[float, float]]) 
         for at in range(len(columns))
     ]
     tight = min(chain.from_iterable(apart), default=0.0)
-    spaced = max(apart[0], default=0.0) > NEAR * tight
+    below_header = apart[0][1:] or apart[0]  # which may have several lines where the first column has one
+    spaced = max(below_header, default=0.0) > NEAR * tight
     groups: list[list[Cells]] = [[grid[0]]]
     for row in grid[1:]:
         first = [cells[0][0] for cells in (*groups[-1], row) if cells[0]][-2:]

@@ -12,6 +12,8 @@ STRIP = 0.9
 """Least width of the white strip between columns, in sizes of type."""
 MIN_ROWS = 3
 """Fewest rows of a column."""
+MOST_FULL = 0.6
+"""Share of full rows of running text."""
 MIN_WIDTH = 8
 """Least usual width of a column's rows, in sizes of type."""
 
@@ -64,14 +66,16 @@ def _are_columns(left: Rows, right: Rows) -> bool:
     overlap = min(left[0][0].base, right[0][0].base) - max(left[-1][0].base, right[-1][0].base)
     if overlap < 0.5 * min(left[0][0].base - left[-1][0].base, right[0][0].base - right[-1][0].base):
         return False
-    if _drawn_by_cells(left, right):
+    beside = [row[-1:] for row in left], [row[:1] for row in right]  # of several columns those beside the white strip
+    full = all(_is_wide(block) and _fills(block) >= MOST_FULL for block in beside)
+    if _drawn_by_cells(left, right) and not full:
         return False
     shorter, longer = sorted((left, right), key=len)
     bases = [row[0].base for row in longer]
     aligned = sum(any(abs(row[0].base - base) < 0.2 * row[0].size for base in bases) for row in shorter)
     if aligned < 0.8 * len(shorter):
         return True
-    return _flows(left) and _flows(right) and not _have_rows(left, right)
+    return (full or (_flows(left) and _flows(right))) and not _have_rows(left, right)
 
 
 def _drawn_by_cells(left: Rows, right: Rows) -> bool:
@@ -100,11 +104,17 @@ def _is_wide(block: Rows) -> bool:
 
 def _flows(block: Rows) -> bool:
     """Tell whether most rows continue the one above: a full line that ends no sentence, or a small letter follows."""
+    small = sum(below[0].words[0].text[0].islower() for below in block[1:])
+    return _fills(block) >= MOST_FULL or small >= 0.4 * (len(block) - 1)
+
+
+def _fills(block: Rows) -> float:
+    """Return the share of rows that are full and end no sentence."""
     right = max(row[-1].right for row in block)
     pairs = list(pairwise(block))
-    full = sum(above[-1].text[-1] not in ".!?" and wraps(above[-1], below[0], right) for above, below in pairs)
-    small = sum(below[0].words[0].text[0].islower() for _, below in pairs)
-    return max(full / 0.6, small / 0.4) >= len(pairs)
+    return sum(above[-1].text[-1] not in ".!?" and wraps(above[-1], below[0], right) for above, below in pairs) / len(
+        pairs
+    )
 
 
 def _have_rows(left: Rows, right: Rows) -> bool:

@@ -168,6 +168,13 @@ def test_an_answer_may_be_one_small_word(question: str, text: str) -> None:
         ("When is the gate locked?", "The gate has a lock of steel.", False),
         ("What time does the bar close?", "The bar closes at midnight.", True),
         ("What time does the bar close?", "The bar is beside the pool.", False),
+        ("What time do guests meet?", "Guests meet at the gate.", False),
+        ("When do guests meet?", "Guests meet at ten.", True),
+        ("When was the shed built?", "The shed holds 400 pots.", False),
+        ("When was the shed built?", "The shed is of 1894.", True),
+        ("Which Nimbus model do I get?", "All drivers get a Nimbus radio.", False),
+        ("Which Nimbus model do I get?", "All drivers get a Nimbus 12.", True),
+        ("Which Nimbus version is needed?", "The panel needs Nimbus Lite.", True),
         ("What does it mean when a lamp blinks?", "A blinking lamp asks for help.", True),
     ],
 )

@@ -128,3 +128,10 @@ def test_sentences_of_other_scripts(text: str, sentences: list[str]) -> None:
 def test_a_question_in_another_script_is_one(text: str) -> None:
     """Full-width and Arabic question marks end a question."""
     assert is_question(text)
+
+
+def test_a_unit_of_one_letter_ends_a_sentence() -> None:
+    """A unit after a number or a slash is no initial of a name, with which the sentence would go on."""
+    text = "It runs at 500 Mbit/s. The other does 30 km/h. It weighs 5 t. Ask J. Smith."
+    found = [text[start:end] for start, end in sentence_spans(text)]
+    assert found == ["It runs at 500 Mbit/s.", "The other does 30 km/h.", "It weighs 5 t.", "Ask J. Smith."]

@@ -131,6 +131,38 @@ def test_columns_are_read_one_after_the_other(tmp_path: Path, drawn: str) -> Non
     assert texts(loaded(tmp_path / "a.pdf", page, size=10)) == COLUMNS
 
 
+def test_three_columns_drawn_line_by_line_are_no_table(tmp_path: Path) -> None:
+    """Columns of running text whose lines are level with each other are read one after the other."""
+    columns = [
+        ["Tents: pitch them on the", "lower meadow only. The", "ground is firm there. A", "tent costs 24 euros."],
+        ["Caravans: use rows B and", "C. Every place has its own", "tap. Leave the tap closed", "at night, please."],
+        ["Cabins: keys are at the", "office until nine. Later", "arrivals find them in box", "44 beside the gate."],
+    ]
+    page = [
+        (60.0 + 180 * at, 60.0 + 14 * n, text)
+        for n, row in enumerate(zip(*columns, strict=True))
+        for at, text in enumerate(row)
+    ]
+    assert texts(loaded(tmp_path / "a.pdf", page, size=10)) == [" ".join(column) for column in columns]
+
+
+def test_rows_below_a_header_of_two_lines_stay_apart(tmp_path: Path) -> None:
+    """Rows that are empty in turns are not put together because the header is higher than they are."""
+    lines = [
+        ["Hall", "Seats", "Rent per", "Deposit"],
+        ["", "", "evening", ""],
+        ["Linden Hall", "240", "410 EUR", "500 EUR"],
+        ["Maple Hall", "60", "", "150 EUR"],
+        ["Music Room", "", "80 EUR", ""],
+    ]
+    page = [
+        (60.0 + 110 * at, 60.0 + 15 * n, text) for n, row in enumerate(lines) for at, text in enumerate(row) if text
+    ]
+    document = loaded(tmp_path / "a.pdf", page, size=10)
+    rows = [["Hall", "Seats", "Rent per evening", "Deposit"], *lines[2:]]
+    assert [block.text for block in document.blocks] == [table_lines(rows)]
+
+
 def test_a_sentence_goes_on_in_the_next_column(tmp_path: Path) -> None:
     """A paragraph that the foot of a column divides is one; a title above both columns comes first."""
     page = [

@@ -1,0 +1,205 @@
+"""Find the sentences about another of several alike than a question names, by comparing the chunks in reach.
+
+Alike are the rows of a table, sections whose headings share a noun or whose texts have the same form, and sentences of
+the same form. Where one of them has a name that the question has, the others are about another.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import compress, groupby, pairwise, permutations
+
+from answering.relevance.entities import about_labels, asked_labels
+from answering.relevance.same_form import are_alike, content, exchanged, is_same_form, tokens_of
+from answering.text.blocks import before, cells, is_row, table_header
+from answering.text.terms import is_content, stem, vocabulary, words
+from answering.types import About, Chunk
+
+LONGEST_NAME = 4
+"""Words of the longest cell that is a name."""
+MAX_SENTENCES = 300
+"""Sentences of all chunks that are compared: the time grows with their square."""
+_TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*")
+Stems = frozenset[str]
+Position = tuple[int, int]
+"""The number of a chunk, and of a sentence in it."""
+
+
+@dataclass
+class Comparison:
+    """What was found about the sentences of *chunks*: those of the one that is asked for, and those of others.
+
+    ``names`` are the stems by which the one is named, ``kinds`` those of what there are several of ("plan").
+    """
+
+    question: str
+    chunks: Sequence[Chunk]
+    asked: set[Position] = field(default_factory=set)
+    others: set[Position] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    kinds: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.tokens = tokens_of(self.question)
+        self.stems = content(self.question)
+
+
+def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
+    """Return *chunks*, the candidates for *question*, with ``about`` set."""
+    found = Comparison(question, chunks)
+    for compare in (_labels, _rows, _sections, _sentences, _unknown):
+        compare(found)
+    found.asked -= found.others
+    fields = found.stems - found.names - found.kinds
+    told = {at: _field_words(chunks[at[0]], at[1]) & fields for at in found.asked | found.others}
+    most = max((len(told[at]) for at in found.asked), default=0)
+    if found.asked and any(len(told[at]) > most for at in found.others):  # it has not what others of its kind have
+        found.others |= found.asked
+    about = [[About.UNKNOWN] * len(chunk.spans) for chunk in chunks]
+    for at, n in found.asked if found.others else ():  # without another there is nothing to tell apart
+        about[at][n] = About.LOOKED_UP if told[at, n] else About.NAMED
+    for at, n in found.others:
+        about[at][n] = About.ANOTHER
+    return tuple(replace(chunk, about=tuple(marks)) for chunk, marks in zip(chunks, about, strict=True))
+
+
+def _labels(found: Comparison) -> None:
+    """Compare numbers, codes, names beside a noun, and contrasting words."""
+    for at, chunk in enumerate(found.chunks):
+        for n, about in enumerate(about_labels(found.question, chunk)):
+            if about is not About.UNKNOWN:
+                (found.others if about is About.ANOTHER else found.asked).add((at, n))
+    for noun, labels in asked_labels(found.question).items():
+        found.names.update(stem(label.lower()) for label in labels)
+        found.kinds.add(noun)
+
+
+def _rows(found: Comparison) -> None:
+    """Compare the rows of each table: the others' cells name less of what is asked than those of one."""
+    tables: dict[tuple[str, str], list[Position]] = {}
+    for at, chunk in enumerate(found.chunks):
+        for n in range(len(chunk.spans)):
+            if header := table_header(chunk, n):
+                tables.setdefault((chunk.document_id, chunk.sentences[header[0]]), []).append((at, n))
+    for (_, names), rows in tables.items():
+        named = [[_named_in(cell, found) for cell in cells(found.chunks[at].sentences[n])] for at, n in rows]
+        common = frozenset.intersection(*map(_union, named)) | content(names)
+        named = [[cell - common for cell in row] for row in named]
+        keys = {row[0] for row in named}
+        best = [row for row in named if not any(row[0] < key for key in keys)]
+        best = [row for row in best if not any(_union(row) < _union(other) for other in best)]
+        if len(best) == len(named):
+            continue
+        for position, row in zip(rows, named, strict=True):
+            (found.asked if row in best else found.others).add(position)
+        found.names |= _union([_union(row) for row in best])
+        found.kinds |= content(cells(names)[0])
+
+
+def _named_in(cell: str, found: Comparison) -> Stems:
+    """Return what the question has of the name in *cell*: all of it, or names and numbers that it is made of."""
+    tokens, named = _TOKEN.findall(cell), content(cell)
+    if len(tokens) > LONGEST_NAME:
+        return frozenset()
+    parts = content(" ".join(one for one in tokens if not one.islower() and one in found.question))
+    return named if named <= found.stems else parts & found.stems
+
+
+def _sections(found: Comparison) -> None:
+    """Compare sections by their headings: those of which a rival's heading has the name that is asked."""
+    headings = [content(chunk.section or chunk.title) for chunk in found.chunks]
+    for at, mine in enumerate(headings):
+        for rival, theirs in enumerate(headings):
+            name = theirs - mine
+            exchanged = name and mine - theirs and name <= found.stems and found.stems.isdisjoint(mine - theirs)
+            if exchanged and are_alike(found.chunks[at], found.chunks[rival]):
+                held = [name <= content(sentence) for sentence in found.chunks[at].sentences]
+                found.others.update((at, n) for n, has in enumerate(held) if not has)
+                found.asked.update((rival, n) for n in range(len(found.chunks[rival].spans)))
+                found.names |= name
+                found.kinds |= mine & theirs
+
+
+def _sentences(found: Comparison) -> None:
+    """Compare prose: where one sentence has the name that is asked, one of the same form may have another in its place.
+
+    What follows either in the same paragraph, in a form that returns, is about the same.
+    """
+    prose = [
+        (at, n, sentence, frozenset(tokens_of(sentence)))
+        for at, chunk in enumerate(found.chunks)
+        for n, sentence in enumerate(chunk.sentences)
+        if not is_row(chunk, n)
+    ][:MAX_SENTENCES]
+    names = {word for word in found.tokens if is_content(word) or word[0].isdigit()}
+    rivals = {
+        pair
+        for _, _, mine, my_tokens in prose
+        for _, _, theirs, their_tokens in prose
+        if not (names & their_tokens) <= my_tokens and is_same_form(mine, theirs)
+        for pair in exchanged(mine, theirs, names)
+    }
+    if not rivals:
+        return
+    prose = [one for one in prose if any(one[:2] != two[:2] and is_same_form(one[2], two[2]) for two in prose)]
+    for at, group in groupby(prose, key=lambda one: one[0]):
+        told = None
+        for _, n, _, tokens in group:
+            own = [tokens.issuperset(name) for name, rival in rivals if any(map(tokens.issuperset, (name, rival)))]
+            if own:
+                told = found.asked if any(own) else found.others
+            elif "\n\n" in before(found.chunks[at], n):
+                told = None
+            if told is not None:
+                told.add((at, n))
+    found.names.update(stem(word) for name, _ in rivals for word in name)
+
+
+def _unknown(found: Comparison) -> None:
+    """Compare what is asked by a word that no chunk has, before a noun or in a name, with what there is of its kind."""
+    known = _union([vocabulary(f"{chunk.headings}\n{chunk.text}") for chunk in found.chunks])
+    _unknown_name(found, known)
+    for word, noun in pairwise(found.tokens):
+        missing = is_content(word) and word not in known and stem(word) not in known
+        if not (missing and is_content(noun)):
+            continue
+        texts = [
+            (at, n, sentence) for at, chunk in enumerate(found.chunks) for n, sentence in enumerate(chunk.sentences)
+        ]
+        before_noun = {
+            (at, n): _words_before(noun, f"{found.chunks[at].section or ''}\n{text}") for at, n, text in texts
+        }
+        if len(_union(list(before_noun.values()))) > 1:
+            found.others.update(position for position, some in before_noun.items() if some)
+
+
+def _unknown_name(found: Comparison, known: Stems) -> None:
+    """Compare sections that are alike and below names, where the question has a name that no chunk has."""
+    _, *tokens = _TOKEN.findall(found.question) or [""]
+    if found.asked or not any(
+        one[0].isupper() and is_content(one.lower()) and stem(one.lower()) not in known for one in tokens
+    ):
+        return
+    headings = [chunk.section or chunk.title for chunk in found.chunks]
+    named = [at for at, text in enumerate(headings) if all(one[0].isupper() for one in _TOKEN.findall(text))]
+    for one, other in permutations(named, 2):
+        if headings[one] != headings[other] and are_alike(found.chunks[one], found.chunks[other]):
+            found.others.update((one, n) for n in range(len(found.chunks[one].spans)))
+
+
+def _words_before(noun: str, text: str) -> Stems:
+    """Return the content words that stand before *noun* in *text*."""
+    tokens = tokens_of(text)
+    return frozenset(one for one, two in pairwise(tokens) if stem(two) == stem(noun) and is_content(one))
+
+
+def _field_words(chunk: Chunk, n: int) -> Stems:
+    """Return the stems of sentence *n*; of a row those of the names of the columns that are filled in it."""
+    header, text = table_header(chunk, n), chunk.sentences[n]
+    if header:
+        text = " ".join(compress(cells(chunk.sentences[header[0]]), cells(text)))
+    return frozenset(map(stem, words(text)))
+
+
+def _union(sets: Sequence[Stems]) -> Stems:
+    return frozenset[str]().union(*sets)

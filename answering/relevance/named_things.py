@@ -1,0 +1,134 @@
+"""Find the things that a text names, of which there may be several alike: "article 4714", "the north depot"."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from answering.text.terms import is_content, stem
+
+TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*|[.!?](?=\s)")
+_PARTS = re.compile(rf"{TOKEN.pattern}|[,;:()]")
+"""Words and what parts them."""
+_CONTRASTS = tuple(
+    frozenset(words.split())
+    for words in (
+        "north south east west northern southern eastern western central",
+        "left right",
+        "upper lower middle",
+        "front rear back",
+        "inner outer",
+        "indoor outdoor",
+        "primary secondary",
+        "day night",
+        "winter summer spring autumn",
+        "red green blue yellow white black orange brown grey purple pink",
+        "first second third fourth fifth sixth",
+    )
+)
+"""Words of which one before a noun tells a thing from others alike ("the north depot")."""
+_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_MONTHS = "January February March April May June July August September October November December".split()
+_CALENDAR = (frozenset(map(str.lower, _DAYS)), frozenset(map(str.lower, _MONTHS)))
+_DAY = re.compile(rf"\b(?:{'|'.join(_DAYS)})\b")
+_MONTH = re.compile(rf"(?<=\w )(?:{'|'.join(_MONTHS)})\b")
+_DATE = re.compile(rf"\d{{1,2}}(?:st|nd|rd|th)? (?:{'|'.join(_MONTHS)})\b|\b(?:{'|'.join(_MONTHS)}) \d")
+_SEVERAL = re.compile(
+    rf"\b(?:{'|'.join(_DAYS + _MONTHS)}) ?(?:[-–,]|to|through|until|till|and|or)\b|\b(?:except|every day|daily)\b"
+)
+"""What names days or months and is not about one alone: a span, a list, an exception."""
+
+LEAD = re.compile(r"^\w[^:.;|]{1,40}:(?=\s)")
+"""What a line or an item is about: "Gold plan: 39 euros"."""
+Named = dict[str, frozenset[str]]
+"""The labels of each kind of thing, by the stem of its noun: ``{"articl": {"4714"}, "depot": {"north"}}``.
+
+Names keep their capital letter: ``{"plan": {"Gold"}}``; what is linked by a preposition has it in its key ("ferri to").
+"""
+
+
+def named_things(text: str, *, heading: bool = False) -> Named:
+    """Find the things that *text* names: a noun with a number, a code or a name, or with one of contrasting words.
+
+    The word that opens a sentence is no name, for its capital letter says nothing; that of a *heading* may be a noun.
+    """
+    found: dict[str, set[str]] = {}
+    tokens = ["", *_linked(TOKEN.findall(text))]
+    for first, second in pairwise(tokens):
+        word, label = first.lower(), second.lower()
+        if is_content(word) and word.isalpha() and label[0].isdigit() and not _is_unit_like(first):
+            found.setdefault(stem(word), set()).add(label)
+        elif contrast_of(word) and label.isalpha() and is_content(label):
+            found.setdefault(stem(label), set()).add(word)
+    for kind, names in (("weekday", _DAY), ("month", _MONTH)):
+        if named := names.findall(_DATE.sub(" ", f"the {text}" if heading else text)):
+            found[kind] = {name.lower() for name in named if not _SEVERAL.search(text)}
+    for noun, name in _names(["", *_linked(_PARTS.findall(text))], heading=heading):
+        found.setdefault(noun, set()).add(name)
+    return {noun: frozenset(labels) for noun, labels in found.items()}
+
+
+def _linked(tokens: Sequence[str]) -> list[str]:
+    """Leave out what stands between a noun and its label: "article number 4714", "certificate no. 5521"."""
+    kept: list[str] = []
+    for at, token in enumerate(tokens):
+        link = at and token.lower() in _LINKS and tokens[at - 1].isalpha()
+        stop = at > 1 and token == "." and tokens[at - 1].lower() in ("no", "nr")
+        if not (link or stop):
+            kept.append(token)
+    return kept
+
+
+def _names(tokens: Sequence[str], *, heading: bool) -> Iterator[tuple[str, str]]:
+    """Yield the names among *tokens*, each with the key of its noun: "Gold plan", "safe Cedar", "ferry to Oslo"."""
+    for at in range(1, len(tokens)):
+        opens = not tokens[at - 1].isalnum()
+        if not is_name(tokens[at]) or opens:
+            continue
+        before = tokens[at - 1]
+        if before.lower() in _PERSONS:
+            yield PERSON, tokens[at]
+            continue
+        end = next((n for n in range(at, len(tokens)) if not is_name(tokens[n])), len(tokens))
+        following = tokens[end] if end < len(tokens) else ""
+        if is_content(following) and following.isalpha() and following.lower() not in _NO_NOUNS:
+            yield stem(following), tokens[at]
+        elif at + 1 < end:
+            yield stem(tokens[end - 1].lower()), tokens[at]
+        back = at - 1 - (before == "the")
+        link = tokens[back] if back and tokens[back] in _PREPOSITIONS else ""
+        noun = tokens[back - bool(link)]
+        initial = not heading and back - bool(link) <= 1
+        plural = noun.endswith("s") and not noun.endswith("ss") and link
+        if is_content(noun.lower()) and noun.isalpha() and noun.lower() not in _NO_NOUNS and not (initial or plural):
+            yield stem(noun.lower()) + (f" {link}" if link not in ("", "in", "of") else ""), tokens[at]
+
+
+def is_name(token: str) -> bool:
+    """Whether *token* is written as a name; a number or code is a label whatever its letters."""
+    return len(token) > 1 and token[0].isupper() and is_content(token.lower())
+
+
+def contrast_of(word: str) -> frozenset[str]:
+    """Return the set of contrasting words that *word* is of; an empty one for other words."""
+    return next((words for words in (*_CONTRASTS, *_CALENDAR) if word in words), frozenset())
+
+
+def _is_unit_like(word: str) -> bool:
+    """Whether a number after *word* is no label: an abbreviation or a verb's amount."""
+    return len(word) < 2 or word.lower() in _NO_NOUNS
+
+
+_LINKS = frozenset("number no nr num code id".split())
+"""Words between a noun and its label: "article number 4714"."""
+_PREPOSITIONS = frozenset("of in to at for from on by with".split())
+_PERSONS = frozenset("mr mrs ms miss dr prof".split())
+PERSON = "person"
+"""The key of a person's name after a title."""
+_NO_NOUNS = frozenset(
+    """least most max maximum min minimum approximately nearly around every after before within costs cost takes take
+    holds hold last lasts than pays pay needs need carries lift lifts weighs page april may june july august
+    january february march september october november december
+    monday tuesday wednesday thursday friday saturday sunday
+    """.split()
+)
+"""Words before an amount or a day, which name nothing of which there are several alike."""

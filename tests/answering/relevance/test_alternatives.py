@@ -1,0 +1,119 @@
+"""Questions that name one of several alike by a word, over the same records in several layouts."""
+
+import pytest
+
+from answering.relevance.alternatives import compared
+from answering.text.sentences import sentence_spans
+from answering.types import About, Chunk
+
+PLANS = {"Gold": ("39 euros", "at any hour"), "Silver": ("29 euros", "until 6 pm"), "Bronze": ("19 euros", None)}
+
+
+def chunk_of(text: str, section: str | None = None, name: str = "c") -> Chunk:
+    return Chunk(name, "d", "Plans of Hollin", text, section=section, spans=sentence_spans(text))
+
+
+def in_sections() -> list[Chunk]:
+    return [
+        chunk_of(f"Price per month: {price}" + (f"\n\nSupport: {support}" if support else ""), f"{name} plan", name)
+        for name, (price, support) in PLANS.items()
+    ]
+
+
+def in_a_table() -> list[Chunk]:
+    rows = "\n".join(f"| {name} | {price} | {support or ''} |" for name, (price, support) in PLANS.items())
+    return [chunk_of(f"| Plan | Price per month | Support |\n{rows}")]
+
+
+def in_a_list() -> list[Chunk]:
+    items = (
+        f"- {name} plan: price per month {price}" + (f"; support {support}" if support else "")
+        for name, (price, support) in PLANS.items()
+    )
+    return [chunk_of("\n".join(items))]
+
+
+def in_prose() -> list[Chunk]:
+    return [
+        chunk_of(
+            " ".join(
+                f"The {name} plan costs {price} per month."
+                + (f" The {name} plan has support {support}." * bool(support))
+                for name, (price, support) in PLANS.items()
+            )
+        )
+    ]
+
+
+def told(question: str, chunks: list[Chunk]) -> dict[str, About]:
+    """What each sentence of *chunks* is about."""
+    return {
+        text: about
+        for chunk in compared(question, chunks)
+        for text, about in zip(chunk.sentences, chunk.about, strict=True)
+    }
+
+
+LAYOUTS = pytest.mark.parametrize(
+    "chunks", [in_sections(), in_a_table(), in_a_list(), in_prose()], ids=["sections", "table", "list", "prose"]
+)
+
+
+@LAYOUTS
+def test_only_the_one_that_is_named_answers(chunks: list[Chunk]) -> None:
+    """Whatever the layout, the price of the named plan is looked up, and those of the others are another's."""
+    about = told("What does the Silver plan cost per month?", chunks)
+    assert [about[text] for text in about if "29 euros" in text] == [About.LOOKED_UP]
+    assert {about[text] for text in about if "39 euros" in text or "19 euros" in text} == {About.ANOTHER}
+
+
+@LAYOUTS
+def test_what_only_others_have_is_not_answered(chunks: list[Chunk]) -> None:
+    """Of a plan without support nothing answers a question of its support: not its price, not another's support."""
+    about = told("When has the Bronze plan support?", chunks)
+    assert {about[text] for text in about if "Plan |" not in text} == {About.ANOTHER}
+
+
+@pytest.mark.parametrize(
+    ("question", "others"),
+    [
+        ("When does the airport depot open?", 2),
+        ("When does the harbour depot open?", 1),
+        ("When does the depot open?", 0),
+        ("Who keeps the key?", 0),
+    ],
+)
+def test_a_word_that_no_text_has_names_another(question: str, others: int) -> None:
+    """With two depots in reach a third one is neither; a question that names none excludes none."""
+    chunks = [chunk_of("Opens at: 6 am", "North depot", "n"), chunk_of("Opens at: 7 am", "Harbour depot", "h")]
+    assert list(told(question, chunks).values()).count(About.ANOTHER) == others
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "other"),
+    [
+        ("When does the ferry to Svanholm leave?", "The ferry to Brenholm leaves at 8.15.", True),
+        ("When does the ferry to Brenholm leave?", "The ferry to Brenholm leaves at 8.15.", False),
+        ("When does Dr Ahmadi see patients?", "Dr Weller sees patients on Mondays.", True),
+        ("How many vouchers has the Premium package?", "The Basic package includes two vouchers.", True),
+        ("How long does certificate 5530 hold?", "Certificate no. 5521 holds for a year.", True),
+        ("Which soup is there on Tuesday?", "On Monday there is leek soup.", True),
+        ("Which soup is there on Tuesday?", "Monday to Friday there is leek soup.", False),
+        ("Who speaks in June?", "Lena Fuchs speaks in October.", True),
+        ("When is the June report due?", "The June report is due on 5 July.", False),
+        ("Wann öffnet die Halle in Graz?", "Die Werkstatt in Linz öffnet um acht.", False),
+    ],
+)
+def test_another_name_beside_the_same_noun(question: str, text: str, other: bool) -> None:
+    """A name, a person, a number, a day or a month in the place of the one that is asked is another's."""
+    assert list(told(question, [chunk_of(text)]).values()) == [About.ANOTHER if other else About.UNKNOWN]
+
+
+def test_sections_that_are_no_records_are_not_compared() -> None:
+    """Two sections of running text share a word in their headings and answer, each, what is asked of the other."""
+    chunks = [
+        chunk_of("All employees earn four hours of sick leave per pay period.", "Leave of employees", "a"),
+        chunk_of("Use it for visits to a doctor. Tell your supervisor first.", "Sick leave", "b"),
+    ]
+    about = told("How many hours of sick leave do I earn?", chunks)
+    assert set(about.values()) == {About.UNKNOWN}
