@@ -1,6 +1,7 @@
 """Verify the sentences of a draft against the chunks that it cites, or may have come from."""
 
 import asyncio
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -81,7 +82,7 @@ async def verify(
 
 def says_more(draft: AnchoredDraft, number: int, question: str) -> bool:
     """Whether a sentence has a word that *question* lacks, or answers whether something is so."""
-    if not question or any(map(asks_whether, question.split(", "))):
+    if not question or any(map(asks_whether, re.split(r"[,;:.!?]\s+", question))):
         return True
     return not words_of(draft.sentence(number)) <= frozenset(question_stems(question))
 

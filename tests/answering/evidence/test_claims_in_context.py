@@ -4,14 +4,16 @@ from collections.abc import Iterator
 
 import pytest
 
+from answering.evidence.anchors import anchor_draft
 from answering.evidence.attribution import check_of
 from answering.evidence.claims import clauses, completed
 from answering.evidence.edits import edit_of
 from answering.evidence.support import SUPPORT_BAR, quotes, supported
+from answering.evidence.verify import says_more
 from answering.text.amounts import as_written
 from answering.text.blocks import labelled
 from answering.text.sentences import sentence_spans
-from answering.types import Chunk
+from answering.types import Chunk, CitedSentence
 from app.providers.rerank.reader import OnnxReader
 from tests.support.verifying import quotes_of, verified
 
@@ -63,6 +65,17 @@ def test_a_claim_is_read_after_its_question() -> None:
     long = completed("Yes.", f"{'We had a long day. ' * 40}Does leave expire?")
     assert long.endswith("a long day. Does leave expire? Yes.")
     assert len(long) < 220
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["", "I am new here. ", "Hello! ", "My coat is red; ", "We moved: ", "If I leave early, ", "Where is it? "],
+)
+def test_no_is_an_answer_whatever_stands_before_its_question(before: str) -> None:
+    """A bare "No" is checked where a part of the question asks for yes or no, also after a greeting or a statement."""
+    draft = anchor_draft([CitedSentence("No.")])
+    assert says_more(draft, 0, f"{before}Must passwords be shared with anyone?")
+    assert not says_more(draft, 0, f"{before}Who does not share passwords, no matter which?")
 
 
 @pytest.mark.parametrize(
