@@ -579,13 +579,16 @@ def test_a_reply_without_a_word_is_a_failure(build: Build, ollama: OllamaPeer) -
 
 def test_a_client_that_leaves_ends_the_call(build: Build, ollama: OllamaPeer) -> None:
     """When the client closes the stream, the model's call is closed too."""
-    ollama.fault = Fault("drip", path="/api/chat")
     container = build(ollama, ollama_timeout_seconds=60.0)
     with serve(container) as served, httpx.Client(base_url=served, timeout=30) as http:
+        assert http.post(CHAT, json={"message": "hello"}).is_success  # the model is loaded from now on
+        left = ollama.hung_up
+        ollama.fault = Fault("drip", path="/api/chat")
         with http.stream("POST", CHAT, json={"message": "hello"}) as response:
             assert next(response.iter_lines()).startswith("data: ")
-            assert ollama.wait_until(lambda: bool(ollama.asked("/api/chat")))
-        assert ollama.wait_until(lambda: ollama.hung_up == 1)
+            assert ollama.wait_until(lambda: len(ollama.asked("/api/chat")) == 2)
+            assert ollama.hung_up == left
+        assert ollama.wait_until(lambda: ollama.hung_up == left + 1)
 
 
 def test_the_prompt_fits_the_window() -> None:
