@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import compress, groupby, pairwise, permutations
 
 from answering.relevance.entities import about_labels, asked_labels
-from answering.relevance.same_form import are_alike, content, exchanged, is_same_form, tokens_of
+from answering.relevance.named_things import are_alike, content, exchanged, is_same_form, tokens_of
 from answering.text.blocks import before, cells, is_row, table_header
 from answering.text.terms import is_content, stem, vocabulary, words
 from answering.types import About, Chunk

@@ -17,8 +17,8 @@ from langchain_core.vectorstores import VectorStore
 
 from app.providers.blocking import AsyncEmbeddings, run_blocking
 from app.providers.embeddings.vectors import Vectors, aquestion_vectors
-from app.providers.stores.hybrid import Candidate, HybridQuery
-from app.providers.stores.layout import Point, check_name, check_size, embedded_points, model_of
+from app.providers.stores.hybrid import Candidate, HybridQuery, check_name, check_size
+from app.providers.stores.layout import Point, embedded_points, model_of
 from app.providers.stores.payloads import document_of, metadata_of
 from app.providers.stores.scoped import ScopedStore
 from graph.errors import CollectionMissing, ConfigurationError, RetrievalFailed, StoreUnavailable

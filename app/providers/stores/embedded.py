@@ -106,7 +106,8 @@ class EmbeddedStore(ChunkStore):
             by_id = {}
             for row in stored:
                 p = self.database.point(row)
-                by_id[row[0]] = as_candidate(row[0], p.chunk_id, p.payload, p.dense, p.sparse, p.sentences)
+                payload = {CONTENT: p.text, METADATA: p.metadata}
+                by_id[row[0]] = as_candidate(row[0], p.chunk_id, payload, p.dense, p.sparse, p.sentences)
             return HybridHits([[by_id[row_id] for row_id in row] for row in rankings], idf)
 
         return await self._read(job)

@@ -7,7 +7,7 @@ and fastembed's BM25, whose collections can be searched too.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -120,3 +120,24 @@ def highest(terms: Iterable[int], idf: Mapping[int, float]) -> float:
 def dimension(stem: str) -> int:
     """The dimension of a stem, in 0..2**31."""
     return abs(mmh3.hash(stem))
+
+
+MOVE_IT = "To move the collection to the new model: garden reembed"
+
+
+def check_size(collection: str, stored: int | None, size: int | None, error: Callable[[str], Exception]) -> None:
+    """Raise *error* when the sizes of stored vectors and of the model's are known and differ."""
+    if stored and size and stored != size:
+        raise error(
+            f"The collection {collection!r} holds vectors of {stored} dimensions, but the embedding model makes "
+            f"{size}: name another collection, or the model it was filled with. {MOVE_IT}"
+        )
+
+
+def check_name(collection: str, stored: str, name: str, error: Callable[[str], Exception]) -> None:
+    """Raise *error* when the model that made the stored vectors and the configured one are known and differ."""
+    if stored and name and stored != name:
+        raise error(
+            f"The collection {collection!r} was made with EMBEDDING_MODEL={stored}, and EMBEDDING_MODEL is {name}: "
+            f"name the first, or another collection. {MOVE_IT}"
+        )
