@@ -61,7 +61,7 @@ def _checked_address(value: str) -> str:
 
 def _store_name(value: str) -> str:
     """Return the name of a store. Raises ``ValueError`` for one that there is not."""
-    if value not in STORES and value not in (plugins := entry_points(group="knowledge_garden.stores").names):
+    if value not in STORES and value not in (plugins := sorted(entry_points(group="knowledge_garden.stores").names)):
         raise ValueError(f"{', '.join([*STORES, *plugins])}, or a store that another package registers")
     return value
 
