@@ -78,6 +78,7 @@ async def asked_by_an_agent(address: str, questions: list[str]) -> list[Comparab
     return [of_body(result.structured_content or {}) for result in results]
 
 
+@pytest.mark.long
 def test_thirty_questions_through_every_interface(
     http: httpx.Client, library: RAGService, studio: list[Comparable]
 ) -> None:

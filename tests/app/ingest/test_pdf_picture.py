@@ -71,6 +71,7 @@ def test_a_quote_on_a_later_page_is_found_there(tmp_path: Path) -> None:
     assert draw_page(path, 2, "").marks == 0
 
 
+@pytest.mark.long
 def test_a_turned_and_a_cropped_page_are_marked_too(tmp_path: Path) -> None:
     """A page that is shown turned, one whose text is turned, and one whose box has its corner elsewhere."""
     path = write(tmp_path / "plain.pdf", down(LEFT))

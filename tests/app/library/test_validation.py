@@ -353,6 +353,7 @@ def test_twenty_chunks_take_less_than_two_seconds() -> None:
     assert result["retrieval_quality"] == "Good"
 
 
+@pytest.mark.long
 def test_huge_texts_take_bounded_time_and_memory() -> None:
     """50 chunks of a megabyte each cost little more than 50 of a kilobyte: below 50 MB, and less than twice the work.
 

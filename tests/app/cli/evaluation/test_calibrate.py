@@ -64,6 +64,7 @@ def test_calibration_is_fitted_kept_and_used(sample_data: tuple[Path, Path, list
     assert (few.exit_code, few.stderr.count("\n")) == (2, 1)
 
 
+@pytest.mark.long
 def test_without_questions_the_headings_are_asked(tmp_path: Path) -> None:
     """From the corpus alone the entry in use is rescaled, no weight against another; a reranker's scale stays."""
     documents, data = tmp_path / "documents", tmp_path / "data"

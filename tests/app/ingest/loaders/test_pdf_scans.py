@@ -77,6 +77,7 @@ def test_without_the_program_scans_are_named(tmp_path: Path, monkeypatch: pytest
     assert skipped(path).reason == "a PDF without text: empty"
 
 
+@pytest.mark.long
 async def test_every_page_has_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The time limit of a file is that of each of its scanned pages."""
     install(tmp_path, monkeypatch, seconds=1)
