@@ -33,7 +33,7 @@ MIN_LONG_PIECE = 12
 def draw_page(path: Path, page: int, quote: str) -> PagePicture:
     """Draw the page on which *quote* is printed, from the 1-based *page* on; else that page without a mark.
 
-    A page whose text is turned is turned upright. Raises ``PdfiumError`` for a file that is no PDF or lacks the page.
+    Turned text is turned upright. Raises ``PdfiumError`` for a file that is not a PDF or lacks the page.
     """
     with pypdfium2.PdfDocument(path) as document:
         numbers = range(page, min(page + MAX_PAGES_AFTER, len(document)) + 1)

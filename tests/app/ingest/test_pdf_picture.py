@@ -95,7 +95,7 @@ def test_a_turned_and_a_cropped_page_are_marked_too(tmp_path: Path) -> None:
 
 
 async def test_a_file_that_cannot_be_drawn_has_no_picture(tmp_path: Path) -> None:
-    """Neither one that is no PDF nor one without the page; the process that tries ends with it."""
+    """Neither one that is not a PDF nor one without the page; the process that tries ends with it."""
     pictures = PagePictures()
     (tmp_path / "none.pdf").write_bytes(b"%PDF-1.4 nothing")
     assert await pictures.draw(tmp_path / "none.pdf", 1, "x") is None
