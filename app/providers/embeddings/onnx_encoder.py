@@ -7,6 +7,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from app.providers.blocking import AsyncEmbeddings
-from app.providers.embeddings.vectors import Vectors, in_batches, valid_unicode
+from app.providers.embeddings.vectors import BATCH_TOKENS, Vectors, in_batches, valid_unicode
 from graph.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -82,8 +83,8 @@ class ShippedEncoder(OnnxEmbeddings):
         self._folder = folder
         self._tokenizer = read_tokenizer(folder)
         self._tokenizer.enable_truncation(self.max_tokens)
-        padding = next(token for token in ("[PAD]", "<pad>") if self._tokenizer.token_to_id(token) is not None)
-        self._tokenizer.enable_padding(pad_id=self._tokenizer.token_to_id(padding), pad_token=padding)
+        padding = [self._tokenizer.token_to_id(token) for token in ("[PAD]", "<pad>")]
+        self._padding = next(number for number in padding if number is not None)
         self._sessions: dict[Precision, InferenceSession] = {}
         self._loading = Lock()
 
@@ -93,11 +94,27 @@ class ShippedEncoder(OnnxEmbeddings):
     def encode_documents(self, texts: Sequence[str]) -> Vectors:
         return self.encode(texts, self.precisions[1])
 
+    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
+        """As in ``OnnxEmbeddings``; the batches are made of texts with about as many word pieces."""
+        loop = asyncio.get_running_loop()
+        tokens = await loop.run_in_executor(self._documents, self._tokens, texts)
+        call = partial(self._vectors, precision=self.precisions[1])
+        rows = await in_batches(self._documents, call, tokens, BATCH_TOKENS)
+        return [row.tolist() for row in rows]
+
     def encode(self, texts: Sequence[str], precision: Precision) -> Vectors:
         """Return float32 [texts, dimension] from one pass, padded to the longest; at least one text."""
-        encoded = self._tokenizer.encode_batch([valid_unicode(text) for text in texts])
-        ids = np.array([encoding.ids for encoding in encoded], np.int32)
-        mask = np.array([encoding.attention_mask for encoding in encoded], np.int32)
+        return self._vectors(self._tokens(texts), precision)
+
+    def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
+        return [encoding.ids for encoding in self._tokenizer.encode_batch([valid_unicode(text) for text in texts])]
+
+    def _vectors(self, tokens: Sequence[Sequence[int]], precision: Precision) -> Vectors:
+        ids = np.full((len(tokens), max(map(len, tokens))), self._padding, np.int32)
+        mask = np.zeros_like(ids)
+        for row, numbers in enumerate(tokens):
+            ids[row, : len(numbers)] = numbers
+            mask[row, : len(numbers)] = 1
         (vectors,) = self.load(precision).run(None, {"input_ids": ids, "attention_mask": mask})
         return np.asarray(vectors, np.float32)
 

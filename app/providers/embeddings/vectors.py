@@ -4,7 +4,7 @@ Rows are scaled to length 1, so that a dot product is a cosine whatever the mode
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from concurrent.futures import Executor
 from itertools import chain
 from threading import Lock
@@ -14,12 +14,14 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import ArrayLike, NDArray
 
+S = TypeVar("S", bound=Sized)
 T = TypeVar("T")
 Vectors = NDArray[np.float32]
 
 BATCH_TEXTS = 8
 BATCH_CHARACTERS = 2000
-"""Of one batch, at most; one text may have more characters. Larger batches cost more per text (``bench/NOTES.md``)."""
+BATCH_TOKENS = 250
+"""Of one batch, at most; one text may have more. Larger batches cost more per text (``bench/NOTES.md``)."""
 CACHE_SIZE = 2_000
 """Groups of texts whose vectors are remembered; for the sentences of a chunk some 10 KB each."""
 
@@ -49,26 +51,31 @@ def unit(vectors: ArrayLike | Any) -> Vectors:
     return scaled
 
 
-async def in_batches(threads: Executor, call: Callable[[list[str]], Iterable[T]], texts: Sequence[str]) -> list[T]:
-    """Return *call*'s result for each text, in order, computed in batches on *threads*.
+async def in_batches(
+    threads: Executor, call: Callable[[list[S]], Iterable[T]], texts: Sequence[S], most: int = BATCH_CHARACTERS
+) -> list[T]:
+    """Return *call*'s result for each text, in order, computed in batches of ``length_batches`` on *threads*.
 
     Cancelling it drops the batches that still wait.
     """
-    loop, batches = asyncio.get_running_loop(), length_batches(texts)
+    loop, batches = asyncio.get_running_loop(), length_batches(texts, most)
     work = [loop.run_in_executor(threads, call, [texts[position] for position in batch]) for batch in batches]
     results = dict(zip(chain(*batches), chain(*await asyncio.gather(*work)), strict=True))
     return [results[position] for position in range(len(texts))]
 
 
-def length_batches(texts: Sequence[str]) -> list[list[int]]:
-    """Cut texts, ordered by length so that little is padded, into batches; return their positions."""
+def length_batches(texts: Sequence[Sized], most: int = BATCH_CHARACTERS) -> list[list[int]]:
+    """Cut texts, ordered by length so that little is padded, into batches; return their positions.
+
+    A text is a string or its tokens; *most* is the length of a batch, in characters or in tokens.
+    """
     batches: list[list[int]] = []
-    characters = 0
+    length = 0
     for position in sorted(range(len(texts)), key=lambda position: len(texts[position])):
-        characters += len(texts[position])
-        if not batches or len(batches[-1]) == BATCH_TEXTS or characters > BATCH_CHARACTERS:
+        length += len(texts[position])
+        if not batches or len(batches[-1]) == BATCH_TEXTS or length > most:
             batches.append([])
-            characters = len(texts[position])
+            length = len(texts[position])
         batches[-1].append(position)
     return batches
 
