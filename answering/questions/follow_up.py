@@ -30,6 +30,30 @@ _ACTOR = r"[\w-]*(?:ee|er|or|ist|ant|ian|[^m]ent)"
 _PERSON = rf"(?:(?:{'|'.join(ARTICLES)}) )?{_ACTOR}s?|[\w-]+ {_ACTOR}s"
 """A noun whose ending is that of somebody who acts ("the employee", "new employees")."""
 _AGENT = rf"(?<!\bwho ){compound.AUXILIARY} ({_PERSON})(?= (?!{_PREPOSITION.pattern})\w)"
+_MODAL = "can could may might must shall should will would".replace(" ", "|")
+_UNNAMED = re.compile(
+    rf"(?!which \w+ (?:the|an?) [\w-]+ \w)(which|how many)(?: ones?\b| (?={compound.AUXILIARY}))"
+    rf"|(how much) (?=(?:{_MODAL}) (?:be|i|we|you)\b|do (?:i|we)\b)",
+    re.IGNORECASE,
+)
+"""A word that counts or chooses without its noun ("how many can I carry over", not "how much does parking cost")."""
+_NAMED = re.compile(
+    rf".*?\b(?:how (?:many|much)|which) (?:of the )?((?:[\w'’-]+ ){{1,4}}?)(?={compound.AUXILIARY})", re.IGNORECASE
+)
+"""The noun that a question counts or chooses from ("days of vacation")."""
+_ONE = re.compile(r"(?<!\bno )\bones?(?=\W*$| (?:costs?|weighs?|lasts?)\b)", re.IGNORECASE)
+"""A "one" that stands for a thing, and for no person in general ("where can one park")."""
+_RELATION = re.compile(
+    r"(?:(?:what|when|how \w+) (?:is|are) the|is there an?|are there any) "
+    r"(?:maximum|minimum|limit|deadline|exception|price|cost|fee|charge|rate|deposit|penalty|fine|reason|purpose)s?",
+    re.IGNORECASE,
+)
+"""A question for a property of what it does not name ("what is the maximum")."""
+_VERB_ALONE = re.compile(
+    rf"(?:(?:(?:by|until|since) )?(?:when|where|why|how(?: \w+)?) )?{compound.AUXILIARY} (?:i|we|you) (\w+)|who (\w+)",
+    re.IGNORECASE,
+)
+"""A question whose verb lacks its object ("who approves", "until when can I cancel")."""
 _COURTESIES = frozenset(
     "thank thanks cheers ok okay great good fine nice cool perfect hi hello hey bye yes sure right got see lot".split()
 )
@@ -37,10 +61,10 @@ _LONGEST_FRAGMENT = 6  # words; a longer question is likely to have a verb that 
 
 
 def is_follow_up(question: str) -> bool:
-    """Whether *question* needs the one before: it opens with "and", lacks a verb, or refers back."""
+    """Whether *question* needs the one before: it opens with "and", lacks a verb or a noun, or refers back."""
     body = _body(question)
-    needs = body != question or _is_phrase(body) or _names_nothing(body) or lost_pronoun(body) is not None
-    return needs and not is_remark(question)
+    lacks = _is_phrase(body) or _names_nothing(body) or _UNNAMED.match(body) or _RELATION.fullmatch(body.rstrip("?!. "))
+    return bool(body != question or lacks or lost_pronoun(body)) and not is_remark(question)
 
 
 def is_remark(text: str) -> bool:
@@ -69,14 +93,40 @@ def carry_subject(question: str, earlier: str) -> str:
         completed = f"{_with_phrase(earlier, bare)}?"
     elif pronoun := lost_pronoun(body):
         they = pronoun[0].lower() in compound.THINGS and PLURAL.search(last) and not PLURAL.search(subject)
-        completed = put_in(body, pronoun, (last if they else compound.referent_of(earlier) or last) or pronoun[0])
+        one = pronoun[0].lower() in ("it", "its") and _NAMED.match(earlier)  # no "it" stands for what is counted
+        thing = compound.named_after(ARTICLES, earlier, keep=True) if one else ""
+        referent = last if they else thing or compound.referent_of(earlier) or last
+        completed = put_in(body, pronoun, referent or pronoun[0])
     elif not _names_nothing(body):
-        completed = body
+        completed = _with_noun(body, earlier, last, body != question)
     elif (put := _ADVERB.match(earlier)) and not _NO_ADVERB.match(body):
         completed = f"{bare} {earlier[put.end()].lower()}{earlier[put.end() + 1 :]}?"
     else:
         completed = f"{earlier}, and {bare}?"
     return completed[:1].upper() + completed[1:]
+
+
+def _with_noun(body: str, earlier: str, last: str, linked: bool) -> str:
+    """Complete *body* by what *earlier* counts or asks about, where it lacks a noun or, if *linked* to it, an object.
+
+    *last* are the nouns at the end of *earlier*, for where it has no subject.
+    """
+    counted, bare = _NAMED.match(earlier), body.rstrip("?!. ")
+    noun = counted[1].strip() if counted else subject_of(earlier) or last
+    if not noun:
+        return body
+    if (unnamed := _UNNAMED.match(body)) and (counted or PLURAL.search(noun)):
+        link = "" if (unnamed[1] or "").lower() == "how many" else "of the "
+        things = re.sub(rf"^(?:{'|'.join(ARTICLES)}) ", "", noun)
+        return f"{unnamed[1] or unnamed[2]} {link}{things} {body[unnamed.end() :].lstrip()}"
+    if one := _ONE.search(body):
+        return f"{body[: one.start()]}{noun}{body[one.end() :]}"
+    if unnamed or _RELATION.fullmatch(bare):
+        return f"For {noun}, {bare[:1].lower()}{bare[1:]}?"
+    if linked and (verb := _VERB_ALONE.fullmatch(bare)) and is_content((verb[1] or verb[2]).lower()):
+        agent = re.search(_AGENT, earlier, re.IGNORECASE)
+        return f"{earlier}, and {bare}?" if agent and agent[1] == noun else f"{bare} {noun}?"
+    return body
 
 
 def added_stems(question: str, complete: str, history: Sequence[str]) -> tuple[str, ...]:
