@@ -48,12 +48,16 @@ def audit(lock: Path) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         (probe := Path(folder, "probe.txt")).write_text(f"{first}\n")
         answered = _advisories(probe)
-    found = _advisories(lock) if answered and not any("skip_reason" in one for one in answered) else None
+    found = _advisories(lock) if answered and not any("skip_reason" in package for package in answered) else None
     if found is None:
         _say("the advisory service cannot be reached from here: dependencies were not audited")
         return []
-    _say(f"{sum('skip_reason' not in one for one in found)} of {len(found)} dependencies were audited")
-    return [f"{one['name']} {one['version']}: {hole['id']}" for one in found for hole in one.get("vulns", [])]
+    _say(f"{sum('skip_reason' not in package for package in found)} of {len(found)} dependencies were audited")
+    return [
+        f"{package['name']} {package['version']}: {hole['id']}"
+        for package in found
+        for hole in package.get("vulns", [])
+    ]
 
 
 def _advisories(requirements: Path) -> list[dict] | None:

@@ -27,7 +27,7 @@ def main() -> None:
         result = {"sizes": asyncio.run(measure_scale(chosen.sizes))}
         report = scale_tables(result["sizes"])
     else:
-        services = {one.name: one for one in SERVICES}
+        services = {service.name: service for service in SERVICES}
         if chosen.what == "pair":
             other = replace(SERVICES[0], name="other", checkout=chosen.other.resolve())
             services = {"ours": replace(SERVICES[0], workers=chosen.workers), "other": other}

@@ -63,10 +63,10 @@ class Comparison:
             peer.wait_for(f"{self._model_url}/control", "{}")
             running = [self._start(service, work) for service in self._services]
             self._rounds(running)
-            for one in running:
-                one.figures["memory after the rounds, MB"] = one.process.memory_mb()
+            for run in running:
+                run.figures["memory after the rounds, MB"] = run.process.memory_mb()
         size = {"chunks": len(self._corpus.rows), "questions": len(self._corpus.questions)}
-        return {"corpus": size, "services": {one.service.name: result_of(one) for one in running}}
+        return {"corpus": size, "services": {run.service.name: result_of(run) for run in running}}
 
     def _start(self, service: Service, work: Path) -> Running:
         """Start the service as often as the plan says; the last one stays, the quickest start counts."""
@@ -94,37 +94,37 @@ class Comparison:
     def _rounds(self, running: Sequence[Running]) -> None:
         """Ask every service at one load, then at the next; the order shifts from round to round."""
         options = self._options
-        for one in running:
-            self._ask(one, 8, WARM_UP_SECONDS)
+        for run in running:
+            self._ask(run, 8, WARM_UP_SECONDS)
         for turn in range(options.rounds):
             order = [running[(at + turn) % len(running)] for at in range(len(running))]
             for latency in options.latency:
                 self._control(latency_ms=latency)
                 for concurrency in options.concurrency:
-                    for one in order:
-                        one.rounds[latency, concurrency].append(self._ask(one, concurrency, options.seconds))
-                for one in order:
-                    one.first_tokens[latency] += self._stream(one, max(1, STREAMS // options.rounds))
+                    for run in order:
+                        run.rounds[latency, concurrency].append(self._ask(run, concurrency, options.seconds))
+                for run in order:
+                    run.first_tokens[latency] += self._stream(run, max(1, STREAMS // options.rounds))
             print(f"round {turn + 1} of {options.rounds} done", flush=True)
 
     def _control(self, **settings: int) -> int:
         """Set the model's latency; return how often it has been called."""
         return int(httpx.post(f"{self._model_url}/control", json=settings).json()["calls"])
 
-    def _ask(self, one: Running, concurrency: int, seconds: float) -> Figures:
+    def _ask(self, run: Running, concurrency: int, seconds: float) -> Figures:
         """Run one round; it goes on with the questions where the service's last one ended."""
-        bodies = one.service.requests(self._corpus.questions)
-        round_ = Round(one.port, one.service.path, bodies, concurrency, seconds, one.asked, answered="[1]")
-        calls, cpu = self._control(), one.process.cpu_seconds()
+        bodies = run.service.requests(self._corpus.questions)
+        round_ = Round(run.port, run.service.path, bodies, concurrency, seconds, run.asked, answered="[1]")
+        calls, cpu = self._control(), run.process.cpu_seconds()
         outcome = uvloop.run(run_round(round_))
-        one.asked += outcome.asked
-        return figures_of(outcome, one.process.cpu_seconds() - cpu, self._control() - calls)
+        run.asked += outcome.asked
+        return figures_of(outcome, run.process.cpu_seconds() - cpu, self._control() - calls)
 
-    def _stream(self, one: Running, count: int) -> list[float]:
+    def _stream(self, run: Running, count: int) -> list[float]:
         """Measure milliseconds to the first token, one question at a time."""
-        bodies = one.service.requests(self._corpus.questions, stream=True)
-        round_ = Round(one.port, one.service.stream_path, bodies, 1, 3600.0, one.asked, count, one.service.first)
-        one.asked += count
+        bodies = run.service.requests(self._corpus.questions, stream=True)
+        round_ = Round(run.port, run.service.stream_path, bodies, 1, 3600.0, run.asked, count, run.service.first)
+        run.asked += count
         return uvloop.run(run_round(round_)).firsts
 
 
@@ -151,11 +151,11 @@ def figures_of(outcome: Outcome, cpu_seconds: float, model_calls: int) -> Figure
 
 def pooled(rounds: Sequence[Figures]) -> Figures:
     """Pool rounds: percentiles over all answers, the median of rates, the sum of what failed."""
-    times = [time for one in rounds for time in one["times"]]
+    times = [time for each_round in rounds for time in each_round["times"]]
     rates = ("answers a second", "CPU ms a question", "model calls a question", "answered")
     return {
         "answers": len(times),
         **{f"p{percent}": percentile(times, percent) for percent in (50, 95, 99)},
-        **{name: median(one[name] for one in rounds) for name in rates},
-        **{name: sum(one[name] for one in rounds) for name in ("turned away", "errors")},
+        **{name: median(each_round[name] for each_round in rounds) for name in rates},
+        **{name: sum(each_round[name] for each_round in rounds) for name in ("turned away", "errors")},
     }

@@ -98,29 +98,29 @@ def sample_rows() -> Iterator[dict[str, str]]:
 
 def invented_rows() -> Iterator[tuple[dict[str, str], str]]:
     """Make chunks about things that do not exist, each with the question it answers."""
-    chance = random.Random(0)
+    rng = random.Random(0)
     names = ["".join(parts) for parts in itertools.product(ONSETS, MIDDLES, ENDINGS)]
-    chance.shuffle(names)
+    rng.shuffle(names)
     for name in names:
-        it = f"{name} {chance.choice(KINDS)}"
+        it = f"{name} {rng.choice(KINDS)}"
         for number, line in enumerate(ASPECTS.strip().splitlines()):
             question, answer = line.split("|")
-            sentences = [answer, *chance.sample(REST.strip().splitlines(), 2)]
-            text = " ".join(sentence.format(it=it, **_details(chance)) for sentence in sentences)
+            sentences = [answer, *rng.sample(REST.strip().splitlines(), 2)]
+            text = " ".join(sentence.format(it=it, **_details(rng)) for sentence in sentences)
             yield _row(f"{name}.md", number, f"The {it}", text), question.format(it=it)
 
 
-def _details(chance: random.Random) -> dict[str, object]:
+def _details(rng: random.Random) -> dict[str, object]:
     return {
-        "few": chance.randint(2, 19),
-        "many": chance.randint(20, 900),
-        "year": chance.randint(1871, 2019),
-        "hour": f"{chance.randint(2, 6)} o'clock",
-        "code": f"{chance.choice('ABCDEFGH')}{chance.randint(100, 999)}",
-        "place": chance.choice(PLACES),
-        "person": chance.choice(PEOPLE),
-        "day": chance.choice(DAYS),
-        "thing": chance.choice(THINGS),
+        "few": rng.randint(2, 19),
+        "many": rng.randint(20, 900),
+        "year": rng.randint(1871, 2019),
+        "hour": f"{rng.randint(2, 6)} o'clock",
+        "code": f"{rng.choice('ABCDEFGH')}{rng.randint(100, 999)}",
+        "place": rng.choice(PLACES),
+        "person": rng.choice(PEOPLE),
+        "day": rng.choice(DAYS),
+        "thing": rng.choice(THINGS),
     }
 
 

@@ -52,12 +52,12 @@ class Measured:
 
     def cpu_seconds(self) -> float:
         """Sum the processor time so far, user and system, of the tree, ended children included."""
-        return sum(sum(one.cpu_times()[:4]) for one in self._tree())
+        return sum(sum(process.cpu_times()[:4]) for process in self._tree())
 
     def memory_mb(self) -> float:
         """Sum the proportional set size of the tree, in MB of 2**20 bytes; NaN when it has ended."""
-        usages = [one.memory_full_info() for one in self._tree()]
-        return sum(getattr(one, "pss", one.rss) for one in usages) / 2**20 or math.nan
+        usages = [process.memory_full_info() for process in self._tree()]
+        return sum(getattr(usage, "pss", usage.rss) for usage in usages) / 2**20 or math.nan
 
     def stop(self) -> None:
         """End the process; kill it after ten seconds."""

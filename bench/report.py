@@ -24,7 +24,7 @@ def tables(result: dict[str, Any]) -> list[Titled]:
     for at, head in enumerate(first["rounds"]):
         found = {name: one["rounds"][at] for name, one in services.items()}
         rows = [_row(what, {name: one[what] for name, one in found.items()}) for what in MEASURES]
-        rows += [[what, *(number(one[what]) for one in found.values()), ""][: len(heads)] for what in COUNTED]
+        rows += [[what, *(number(result[what]) for result in found.values()), ""][: len(heads)] for what in COUNTED]
         made.append((f"model {head['model latency, ms']} ms, {head['concurrency']} at once", [heads, *rows]))
     return made
 
@@ -57,5 +57,5 @@ def write(result: dict[str, Any], tables: Sequence[Titled], folder: Path, name: 
     print(text)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.md").write_text(text, encoding="utf-8")
-    plain = json.loads(json.dumps(result), parse_constant=lambda _: None)
-    (folder / f"{name}.json").write_text(json.dumps(plain, indent=2) + "\n", encoding="utf-8")
+    strict_json = json.loads(json.dumps(result), parse_constant=lambda _: None)
+    (folder / f"{name}.json").write_text(json.dumps(strict_json, indent=2) + "\n", encoding="utf-8")

@@ -57,9 +57,9 @@ async def measure_scale(sizes: Sequence[int]) -> list[dict[str, float]]:
 async def grow(store: Any, points: Sequence[Point], size: int) -> dict[str, float]:
     """Write further chunks until there are *size*, and let the store build its indexes."""
     there = await store.acount()
-    chance, writing = np.random.default_rng(there), 0.0
+    rng, writing = np.random.default_rng(there), 0.0
     for start in range(there, size, 512):
-        batch = [grown(points[at % len(points)], at, chance) for at in range(start, min(start + 512, size))]
+        batch = [grown(points[at % len(points)], at, rng) for at in range(start, min(start + 512, size))]
         begun = time.perf_counter()
         await store.aupsert(batch)
         writing += time.perf_counter() - begun
@@ -69,17 +69,17 @@ async def grow(store: Any, points: Sequence[Point], size: int) -> dict[str, floa
     return {"written a second, chunks": rate, "indexing at the end, s": time.perf_counter() - begun}
 
 
-def grown(real: Point, at: int, chance: np.random.Generator) -> Point:
+def grown(real: Point, at: int, rng: np.random.Generator) -> Point:
     """Make a chunk with *real*'s words, vectors near its own, and ids of its own, eight chunks a document."""
     document = f"grown-{at // 8}.md"
-    vectors = noisy(np.vstack([real.dense[None], real.sentences]), chance.uniform(NEAR, FAR), chance)
+    vectors = noisy(np.vstack([real.dense[None], real.sentences]), rng.uniform(NEAR, FAR), rng)
     metadata = real.metadata | {"chunk_id": f"grown-{at}", "document_id": document, "source": document}
     return replace(real, chunk_id=f"grown-{at}", metadata=metadata, dense=vectors[0], sentences=vectors[1:])
 
 
-def noisy(rows: Vectors, cosine: float, chance: np.random.Generator) -> Vectors:
+def noisy(rows: Vectors, cosine: float, rng: np.random.Generator) -> Vectors:
     """Make unit rows at about *cosine* from the given ones."""
-    noise = unit(chance.standard_normal(rows.shape, dtype=np.float32))
+    noise = unit(rng.standard_normal(rows.shape, dtype=np.float32))
     return unit(cosine * rows + np.sqrt(1 - cosine**2) * noise)
 
 
@@ -104,7 +104,7 @@ async def _measure_questions(settings: Settings, questions: Sequence[str]) -> di
     for vector in np.array(await container.embedding.embeddings.aembed_documents(list(questions)), np.float32):
         nearest = {names[at] for at in np.argsort(-(dense @ vector))[:POOL]}
         hits = await container.store.ahybrid([HybridQuery(vector, ())], POOL)
-        shares.append(len(nearest & {one.chunk.chunk_id for one in hits.candidates[0]}) / len(nearest))
+        shares.append(len(nearest & {candidate.chunk.chunk_id for candidate in hits.candidates[0]}) / len(nearest))
     await container.aclose()
     return {
         "question, p50 ms": percentile(times, 50),

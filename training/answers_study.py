@@ -54,25 +54,25 @@ class CitedSentence(NamedTuple):
 def chunks_of(row: dict[str, Any]) -> list[Chunk]:
     """Make the chunks of one answer, with their sentences, as ingest does."""
     return [
-        Chunk(one["chunk_id"], one["chunk_id"], "", one["text"], spans=sentence_spans(one["text"]))
-        for one in row["chunks"]
+        Chunk(chunk["chunk_id"], chunk["chunk_id"], "", chunk["text"], spans=sentence_spans(chunk["text"]))
+        for chunk in row["chunks"]
     ]
 
 
 async def cited_sentences(row: dict[str, Any], chunks: list[Chunk], reader: PassageReader) -> list[CitedSentence]:
     """Verify one answer over its *chunks*; return its cited sentences and whether each keeps its citation."""
     verified = await verify(read_draft(row["text"], chunks), chunks, reader=reader, question=row["question"])
-    backed = [frozenset(words(stretch)) for one in verified for _, (stretch, _) in one.supported]
-    cited = " ".join(one.text for one in verified if one.supported)
+    backed = [frozenset(words(stretch)) for sentence in verified for _, (stretch, _) in sentence.supported]
+    cited = " ".join(sentence.text for sentence in verified if sentence.supported)
     found = []
-    for one in row["sentences"]:
-        if one["cites"]:
-            own = frozenset(words(bare_claim(one["text"])))
+    for sentence in row["sentences"]:
+        if sentence["cites"]:
+            own = frozenset(words(bare_claim(sentence["text"])))
             kept = any(2 * len(own & other) > min(len(own), len(other)) * 1.8 for other in backed)
-            said = one["text"].partition(" [")[0]
+            said = sentence["text"].partition(" [")[0]
             if not any(map(is_content, words(said))):  # a mere "No [1]."
                 kept = said.strip() in cited
-            found.append(CitedSentence(row["style"], one["supported"], one["kind"], one["text"], kept))
+            found.append(CitedSentence(row["style"], sentence["supported"], sentence["kind"], sentence["text"], kept))
     return found
 
 
@@ -83,23 +83,25 @@ async def study(rows: Sequence[dict[str, Any]], reader: PassageReader, *, show: 
     answers = [await cited_sentences(row, chunks, reader) for row, chunks in zip(rows, given, strict=True)]
     ms = 1000 * (time.process_time() - begun) / max(1, sum(map(len, answers)))
     groups: dict[tuple[str, bool], list[CitedSentence]] = defaultdict(list)
-    for one in (one for answer in answers for one in answer):
-        groups[one.style, one.true].append(one)
+    for sentence in (sentence for answer in answers for sentence in answer):
+        groups[sentence.style, sentence.true].append(sentence)
     print("| style | sentences | n | keep a marker |", "|---|---|---|---|", sep="\n")
     for (style, true), own in sorted(groups.items()):
         print(f"| {style} | {'true' if true else 'false'} | {len(own)} | {sum(o.kept for o in own) / len(own):.3f} |")
-    whole = [answer for answer in answers if answer and all(one.true for one in answer)]
-    lost = sum(not any(one.kept for one in answer) for answer in whole)
+    whole = [answer for answer in answers if answer and all(sentence.true for sentence in answer)]
+    lost = sum(not any(sentence.kept for sentence in answer) for answer in whole)
     print(f"\nwholly true answers without a marker: {lost} of {len(whole)}; {ms:.1f} ms a sentence")
-    for one in (one for own in groups.values() for one in own if show and one.kept != one.true):
-        print("lost" if one.true else "KEPT", f"{one.style} {one.kind}: {one.text}")
+    for sentence in (
+        sentence for own in groups.values() for sentence in own if show and sentence.kept != sentence.true
+    ):
+        print("lost" if sentence.true else "KEPT", f"{sentence.style} {sentence.kind}: {sentence.text}")
 
 
 async def study_tails(rows: Sequence[dict[str, Any]], reader: PassageReader) -> None:
     """Print how many true sentences keep a marker after an invented tail."""
     kept: dict[str, Counter[bool]] = {tail: Counter() for tail in INVENTED}
     for row in rows:
-        cited = ((one, _CITED.match(one["text"])) for one in row["sentences"] if one["supported"])
+        cited = ((sentence, _CITED.match(sentence["text"])) for sentence in row["sentences"] if sentence["supported"])
         for one, match in ((one, match) for one, match in cited if match):
             for tail in INVENTED:
                 text = f"{match['said']} {tail}{match['markers']}."
@@ -123,11 +125,11 @@ async def study_statements(rows: Sequence[dict[str, Any]], reader: PassageReader
             for statement, _, _, *asked in statements:
                 draft = read_draft(f"{statement.rstrip('.')} [1].", [chunk])
                 verified = await verify(draft, [chunk], reader=reader, question="".join(asked))
-                found = [one.support for one in verified if one.support is not None]
+                found = [sentence.support for sentence in verified if sentence.support is not None]
                 supports[true].append(max(found, default=0.0))
     true, false = np.array(supports[True]), np.array(supports[False])
     higher = (true[:, None] > false).mean() + 0.5 * (true[:, None] == false).mean()
-    kept = ", ".join(f"{(one >= SUPPORT_BAR).mean():.3f} of {len(one)}" for one in (true, false))
+    kept = ", ".join(f"{(supports >= SUPPORT_BAR).mean():.3f} of {len(supports)}" for supports in (true, false))
     print(f"statements: AUC {higher:.3f}; kept: true {kept.replace(', ', ', false ')}")
 
 

@@ -47,11 +47,16 @@ def main() -> None:
     parser.add_argument("--encoder", action="append", required=True, help="as EMBEDDING_MODEL")
     args = parser.parse_args()
     corpora = [read_corpus(folder) for folder in args.folders]
-    print(sum(len(one.chunks) for one in corpora), "chunks,", sum(len(one.questions) for one in corpora), "questions")
+    print(
+        sum(len(corpus.chunks) for corpus in corpora),
+        "chunks,",
+        sum(len(corpus.questions) for corpus in corpora),
+        "questions",
+    )
     found = {}
     for name in args.encoder:
         cosines, per_chunk, per_question = measure(name, corpora)
-        spread = float(np.std(np.concatenate([one.ravel() for one in cosines])))
+        spread = float(np.std(np.concatenate([cosine.ravel() for cosine in cosines])))
         found[name] = cosines, spread
         rate = f"{per_chunk:.1f} ms a chunk, {per_question:.1f} ms a question"
         print(f"{name}: spread {spread:.4f}, {rate}, {shown(cosines, corpora)}", flush=True)
@@ -79,8 +84,8 @@ def read_corpus(folder: Path) -> Corpus:
         right = {
             at
             for at, (document, text) in enumerate(zip(documents, texts, strict=True))
-            for one in row["gold"]
-            if is_file(document, one["file"]) and holds(text, one["sentence"])
+            for place in row["gold"]
+            if is_file(document, place["file"]) and holds(text, place["sentence"])
         }
         if row["answerable"] and right:
             questions.append(row["question"])
@@ -103,7 +108,7 @@ def measure(name: str, corpora: list[Corpus]) -> tuple[list[NDArray[np.float32]]
             each.append(time.perf_counter() - start)
         cosines.append(unit(rows) @ chunks.T)
     model.close()
-    return cosines, 1000 * seconds / sum(len(one.chunks) for one in corpora), 1000 * statistics.median(each)
+    return cosines, 1000 * seconds / sum(len(corpus.chunks) for corpus in corpora), 1000 * statistics.median(each)
 
 
 def shown(cosines: list[NDArray[np.float32]], corpora: list[Corpus]) -> str:

@@ -30,7 +30,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     args = parser.parse_args()
     states = [started(torch.load(path, map_location="cpu")) for path in args.weights]
-    state = {name: torch.stack([one[name] for one in states]).mean(0) for name in states[0]}
+    state = {name: torch.stack([state[name] for state in states]).mean(0) for name in states[0]}
     args.out.write_bytes(ReaderGraph(args.minilm, arrays(state)).write())
     print(hashlib.sha256(args.out.read_bytes()).hexdigest(), args.out.stat().st_size)
 

@@ -73,7 +73,7 @@ def main() -> None:
     options = parser.parse_args()
     sets = [(name, Path(corpus), read_rows(Path(questions))) for name, corpus, questions in options.set]
     judged = {
-        "extractive": [one for named in sets for one in asyncio.run(judge(*named))],
+        "extractive": [answer for named in sets for answer in asyncio.run(judge(*named))],
         "model": asyncio.run(judge_written(read_rows(ANSWERS), options.repositories)),
     }
     slopes = {}
@@ -113,20 +113,20 @@ async def judge_written(rows: Sequence[dict[str, Any]], repositories: Path) -> l
     calibration = load_calibrations()[MODEL_NAME]
     judged = []
     for row in rows:
-        for question, sentences in groupby(answers([row], repositories), key=lambda one: one.question):
+        for question, sentences in groupby(answers([row], repositories), key=lambda answer: answer.question):
             labelled = list(sentences)
             stored = [
                 {"chunk_id": str(n), "text": chunk.text, "metadata": {"title": chunk.title, "section": chunk.section}}
                 for n, chunk in enumerate(labelled[0].chunks)
             ]
             _, found = await retrieve(HybridRetriever(ChunkListStore(stored, embeddings), embeddings), question)
-            chunks = grade([assess(one, calibration) for one in await read_best(reader, found, None)])
-            draft = [CitedSentence(one.claim, before=" ") for one in labelled]
+            chunks = grade([assess(results, calibration) for results in await read_best(reader, found, None)])
+            draft = [CitedSentence(sentence.claim, before=" ") for sentence in labelled]
             verified = await verify(draft, chunks, reader=reader, question=question, attribute=True)
             if any(sentence.supported for sentence in verified):
                 true = all(one.true for one, sentence in zip(labelled, verified, strict=True) if sentence.text)
                 right = true and question not in row.get("beside", ())
-                measured = graders.measured_confidence([one.support for one in verified], chunks)
+                measured = graders.measured_confidence([sentence.support for sentence in verified], chunks)
                 judged.append(Judged(row["repository"], measured, right))
     reader.close()
     return judged
@@ -137,7 +137,7 @@ def is_right(row: Mapping[str, Any], result: Result) -> bool:
     if not row["answerable"]:
         return False
     answer = result.answer or ""
-    sentences = [one["sentence"] for one in row.get("gold") or ()] + list(row.get("gold_sentences") or ())
+    sentences = [place["sentence"] for place in row.get("gold") or ()] + list(row.get("gold_sentences") or ())
     if not sentences:
         return any(folded(form) in folded(answer) for form in row["answers"])
     texts = {chunk.chunk_id: chunk.text for chunk in result.chunks}
@@ -150,17 +150,20 @@ def is_right(row: Mapping[str, Any], result: Result) -> bool:
 
 def held_out(judged: Sequence[Judged]) -> list[float]:
     """Return the confidence of each answer by slopes that were fitted without the documents of its name."""
-    fitted = {name: fit_slopes([one for one in judged if one.name != name]) for name in {one.name for one in judged}}
-    return [fitted[one.name].calibrated(one.measured) for one in judged]
+    fitted = {
+        name: fit_slopes([answer for answer in judged if answer.name != name])
+        for name in {answer.name for answer in judged}
+    }
+    return [fitted[answer.name].calibrated(answer.measured) for answer in judged]
 
 
 def fit_slopes(judged: Sequence[Judged]) -> Slopes:
     """Fit both slopes by logistic regression without a constant."""
-    z = np.array([graders.logit(one.measured) for one in judged])
-    sizes = Counter(one.name for one in judged)
-    weights = np.array([sizes[one.name] ** -0.5 for one in judged])
+    z = np.array([graders.logit(answer.measured) for answer in judged])
+    sizes = Counter(answer.name for answer in judged)
+    weights = np.array([sizes[answer.name] ** -0.5 for answer in judged])
     weights *= len(judged) / weights.sum()
-    right = np.array([one.right for one in judged], np.float64)
+    right = np.array([answer.right for answer in judged], np.float64)
     above, below = regress(np.column_stack([np.maximum(z, 0.0), np.minimum(z, 0.0)]), right, weights)
     return Slopes(float(above), float(below))
 

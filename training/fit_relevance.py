@@ -67,10 +67,10 @@ def main() -> None:
         asyncio.run(gather(corpus, read_rows(path), n, reader)) for n, (corpus, path) in enumerate(options.set)
     ]
     train = joined(collected)
-    corpus_of = np.repeat(np.arange(len(collected)), [len(one.fold) for one in collected])
+    corpus_of = np.repeat(np.arange(len(collected)), [len(samples.fold) for samples in collected])
     fitted = partial(fit_equally, corpus_of=corpus_of)
     columns = cross_validate(train, fitted)
-    ends = np.cumsum([len(one.question) for one in collected])[:-1]
+    ends = np.cumsum([len(samples.question) for samples in collected])[:-1]
     for (_, path), samples, *found in zip(
         options.set, collected, *(np.split(column, ends) for column in columns), strict=True
     ):
@@ -102,8 +102,10 @@ def show(path: Path, samples: Samples, relevance: Floats, answers: Floats) -> No
 
 def joined(several: Sequence[Samples]) -> Samples:
     """Join samples; their questions follow each other."""
-    starts = np.cumsum([0, *(len(one.fold) for one in several[:-1])])
-    columns = {field.name: np.concatenate([getattr(one, field.name) for one in several]) for field in fields(Samples)}
+    starts = np.cumsum([0, *(len(samples.fold) for samples in several[:-1])])
+    columns = {
+        field.name: np.concatenate([getattr(samples, field.name) for samples in several]) for field in fields(Samples)
+    }
     owners = [one.question + start for one, start in zip(several, starts, strict=True)]
     return Samples(**{**columns, "question": np.concatenate(owners)})
 
@@ -136,16 +138,16 @@ async def gather(
 def labelled(row: Mapping[str, Any], points: Sequence[Point], neighbours: str) -> Labelled:
     """Find the stored chunks and documents that the author of *row* read."""
     gold: Sequence[Mapping[str, str]] = row.get("gold") or ()
-    files = [one["file"] for one in gold] or [row.get("gold_document") or ""]
+    files = [place["file"] for place in gold] or [row.get("gold_document") or ""]
     documents = {
         name for name in (point.metadata["document_id"] for point in points) for file in files if is_file(name, file)
     }
     chunks = set(row.get("gold_chunks") or [row.get("gold_chunk")]) - {None}
-    for one in gold:
+    for place in gold:
         chunks |= {
             point.chunk_id
             for point in points
-            if is_file(point.metadata["document_id"], one["file"]) and holds(point.text, one["sentence"])
+            if is_file(point.metadata["document_id"], place["file"]) and holds(point.text, place["sentence"])
         }
     known = bool(gold or row.get("gold_document")) or row.get("kind", OFF_TOPIC) == OFF_TOPIC
     group = row.get("corpus") or row.get("gold_document") or f"without document, {neighbours}"
@@ -172,7 +174,7 @@ def more_rates(
 ) -> dict[str, float | None]:
     """Compute how often something passes for questions that are off topic, or have no answer."""
     passed, questions = relevance >= least_relevance, np.arange(len(samples.fold))
-    confident = np.array([extractive_confidence(one) >= least_confidence for one in answers], bool)
+    confident = np.array([extractive_confidence(answer) >= least_confidence for answer in answers], bool)
     answered, known, on_topic, anything = (
         np.isin(questions, samples.question[pairs])
         for pairs in (passed & confident, samples.known, samples.known & samples.relevant, passed)

@@ -67,8 +67,10 @@ def chunks_of(data: bytes, path: str) -> Iterator[Chunk]:
             if isinstance(document, LoadedDocument):
                 for split in split_document(document):
                     if isinstance(split, SplitDocument):
-                        for one in split.chunks:
-                            yield Chunk(one.chunk_id, path, split.title, one.text, section=one.section, spans=one.spans)
+                        for chunk in split.chunks:
+                            yield Chunk(
+                                chunk.chunk_id, path, split.title, chunk.text, section=chunk.section, spans=chunk.spans
+                            )
 
 
 def answers(rows: Sequence[dict[str, Any]], repositories: Path) -> list[Labelled]:
@@ -80,7 +82,7 @@ def answers(rows: Sequence[dict[str, Any]], repositories: Path) -> list[Labelled
         for path, _ in row["passages"]:
             if (row["repository"], path) not in found:
                 chunks = chunks_of(committed(clone, row["commit"], path), path)
-                found[row["repository"], path] = {tuple(map(fingerprint, one.sentences)): one for one in chunks}
+                found[row["repository"], path] = {tuple(map(fingerprint, chunk.sentences)): chunk for chunk in chunks}
         chunks_found = [found[row["repository"], path].get(tuple(named)) for path, named in row["passages"]]
         chunks_here = tuple(chunk for chunk in chunks_found if chunk)
         if len(chunks_here) == len(chunks_found):
@@ -109,7 +111,7 @@ def lexical(one: Labelled) -> float:
     return float(max(LexicalScorer().score(one.claim, texts), default=0.0))
 
 
-def told(scores: Sequence[float], true: Sequence[bool], bar: float) -> str:
+def rates_of(scores: Sequence[float], true: Sequence[bool], bar: float) -> str:
     """Describe how well *scores* tell true from false: AUC, and the shares that reach *bar*."""
     right, wrong = (np.array(scores)[np.array(true, bool) == label] for label in (True, False))
     kept = f"true {(right >= bar).mean():.2f}, false {(wrong >= bar).mean():.2f}"
@@ -124,12 +126,12 @@ def auc(scores: Any, true: Any) -> float:
 
 async def study(sentences: Sequence[Labelled], verifiers: Verifiers) -> None:
     """Print how well support and the baselines tell *sentences*."""
-    labels = [one.true for one in sentences]
+    labels = [sentence.true for sentence in sentences]
     print(f"{len(labels)} sentences, {sum(labels)} true")
-    support = [await shipped(one, verifiers.reader, verifiers.second) for one in sentences]
-    print("  shipped:", told(support, labels, SUPPORT_BAR))
-    print("  word share:", told([word_share(one) for one in sentences], labels, WORD_SHARE_BAR))
-    print("  anchorcite:", told([lexical(one) for one in sentences], labels, LEXICAL_BAR))
+    support = [await shipped(sentence, verifiers.reader, verifiers.second) for sentence in sentences]
+    print("  shipped:", rates_of(support, labels, SUPPORT_BAR))
+    print("  word share:", rates_of([word_share(sentence) for sentence in sentences], labels, WORD_SHARE_BAR))
+    print("  anchorcite:", rates_of([lexical(sentence) for sentence in sentences], labels, LEXICAL_BAR))
 
 
 def given(rows: Sequence[dict[str, Any]]) -> list[Labelled]:
@@ -138,11 +140,15 @@ def given(rows: Sequence[dict[str, Any]]) -> list[Labelled]:
     for row in rows:
         chunks = tuple(
             Chunk(
-                one["chunk_id"], one["chunk_id"], one.get("title", ""), one["text"], spans=sentence_spans(one["text"])
+                chunk["chunk_id"],
+                chunk["chunk_id"],
+                chunk.get("title", ""),
+                chunk["text"],
+                spans=sentence_spans(chunk["text"]),
             )
-            for one in row["chunks"]
+            for chunk in row["chunks"]
         )
-        labelled = ((_MARKER.sub("", one["text"]).strip(), one["supported"]) for one in row["sentences"])
+        labelled = ((_MARKER.sub("", sentence["text"]).strip(), sentence["supported"]) for sentence in row["sentences"])
         made += [Labelled(text, row["question"], chunks, true) for text, true in labelled if true is not None]
     return made
 
@@ -157,8 +163,8 @@ def main() -> None:
     sets = {path.name: given(read_rows(path)) for path in args.answers}
     if args.repositories:
         written = answers(read_rows(ANSWERS), args.repositories)
-        sets["ten makers"] = [one for one in written if not one.held]
-        sets["five held makers"] = [one for one in written if one.held]
+        sets["ten makers"] = [sentence for sentence in written if not sentence.held]
+        sets["five held makers"] = [sentence for sentence in written if sentence.held]
         sets["short answers"] = answers(read_rows(SHORT_ANSWERS), args.repositories)
     reader = OnnxReader()
 

@@ -231,7 +231,9 @@ class ReaderGraph(EncoderGraph):
 def arrays_of(path: Path) -> dict[str, NDArray[Any]]:
     """Read the arrays that a ``ReaderGraph`` was written with."""
     weights = onnx.load(path, load_external_data=False).graph.initializer
-    return {one.name: numpy_helper.to_array(one) for one in weights if one.data_location != TensorProto.EXTERNAL}
+    return {
+        weight.name: numpy_helper.to_array(weight) for weight in weights if weight.data_location != TensorProto.EXTERNAL
+    }
 
 
 BERT = {

@@ -101,7 +101,7 @@ def passages_of(data: bytes, path: str) -> Iterator[Texts]:
                 for split in split_document(document):
                     if isinstance(split, SplitDocument):
                         for chunk in split.chunks:
-                            title = " > ".join(dict.fromkeys(one for one in (split.title, chunk.section) if one))
+                            title = " > ".join(dict.fromkeys(name for name in (split.title, chunk.section) if name))
                             yield title, tuple(chunk.text[start:end] for start, end in chunk.spans)
 
 
@@ -109,12 +109,12 @@ def joined(
     wanted: Iterable[dict[str, Any]], passages: dict[str, list[Texts]], encoder: MiniLMEmbeddings
 ) -> Iterator[dict[str, Any]]:
     """Each row with its sentences, found by their fingerprints, and its neighbours; those not found are left out."""
-    everything = [one for found in passages.values() for one in found if len(one[1]) > 1]
+    everything = [passage for found in passages.values() for passage in found if len(passage[1]) > 1]
     words = [frozenset(stem for sentence in sentences for stem in stems(sentence)) for _, sentences in everything]
     vectors = encoded(encoder, [f"{title}\n\n{' '.join(sentences)}" for title, sentences in everything])
     for row in wanted:
         named = {fingerprint(s): s for _, sentences in passages[row["path"]] for s in sentences}
-        sentences = [named.get(one) for one in row["sentences"]]
+        sentences = [named.get(sentence) for sentence in row["sentences"]]
         kept = {number: at for at, number in enumerate(n for n, s in enumerate(sentences) if s is not None)}
         text = [s for s in sentences if s is not None]
         if len(text) < 2:

@@ -70,7 +70,7 @@ def vitaminc(clones: Clones) -> Iterator[Row]:
         with zipfile.ZipFile(io.BytesIO(packed)) as z:
             lines = z.read(f"{name}/test.jsonl").decode("utf-8", "replace").splitlines()
         for row in map(json.loads, lines):
-            title = plain(row["page"].replace("_", " "))
+            title = untokenized(row["page"].replace("_", " "))
             yield claim(name, row["claim"], row["evidence"], row["label"] == "SUPPORTS", title)
 
 
@@ -80,22 +80,22 @@ def fever(clones: Clones) -> Iterator[Row]:
     chance = random.Random(3)
     for row in clones.rows(name, f"{folder}/test.jsonl"):
         group = min(row["evidences"], key=len)
-        documents = {one["docid"] for one in group}
+        documents = {row["docid"] for row in group}
         if len(documents) != 1:
             continue
         document = documents.pop()
         try:
-            lines = [plain(line) for line in clones.text(name, f"{folder}/docs/{document}").split("\n")]
+            lines = [untokenized(line) for line in clones.text(name, f"{folder}/docs/{document}").split("\n")]
         except subprocess.CalledProcessError:
             continue
-        gold = sorted({n for one in group for n in range(one["start_sentence"], one["end_sentence"])})
+        gold = sorted({n for row in group for n in range(row["start_sentence"], row["end_sentence"])})
         if not gold or gold[-1] >= len(lines) or not all(lines[n] for n in gold):
             continue
         kept = [n for n, line in enumerate(lines) if line]
         start, end = around([lines[n] for n in kept], [kept.index(n) for n in gold], chance)
         supported = row["classification"] == "SUPPORTS"
         yield {
-            **claim("fever", row["query"], "", supported, plain(document.replace("_", " "))),
+            **claim("fever", row["query"], "", supported, untokenized(document.replace("_", " "))),
             "sentences": [lines[n] for n in kept[start:end]],
             "gold": [kept.index(n) - start for n in gold] if supported else [],
         }
@@ -107,10 +107,10 @@ def fool_me_twice(clones: Clones) -> Iterator[Row]:
     repository = "google-research/fool-me-twice"
     for row in (row for part in ("dev", "test") for row in clones.rows(repository, f"dataset/{part}.jsonl")):
         gold, others = (
-            [" ".join(one["text"].split()).lstrip(", ") for one in row[key]]
+            [" ".join(part["text"].split()).lstrip(", ") for part in row[key]]
             for key in ("gold_evidence", "retrieved_evidence")
         )
-        sentences = list(dict.fromkeys([*gold, *[one for one in others if 25 < len(one) < 350][:3]]))
+        sentences = list(dict.fromkeys([*gold, *[other for other in others if 25 < len(other) < 350][:3]]))
         chance.shuffle(sentences)
         supported = row["label"] == "SUPPORTS"
         yield {
@@ -134,13 +134,13 @@ def expert_qa(clones: Clones) -> Iterator[Row]:
     """
     for part in ("rand_val", "rand_test", "domain_val", "domain_test"):
         for row in clones.rows("chaitanyamalaviya/ExpertQA", f"data/lfqa/{part}.jsonl"):
-            for one in (one for answer in row["answers"].values() for one in answer["claims"]):
-                if one["support"] not in {"Complete", "Partial", "Incomplete"} or len(one["evidence"]) != 1:
+            for entry in (entry for answer in row["answers"].values() for entry in answer["claims"]):
+                if entry["support"] not in {"Complete", "Partial", "Incomplete"} or len(entry["evidence"]) != 1:
                     continue
-                evidence = re.sub(r"https?://\S+|^\s*\[\d+\]", " ", one["evidence"][0])
-                said = re.sub(r"\s*\[\d+\]", "", one["claim_string"]).replace("**", "").lstrip("-*• ")
-                if one["support"] != "Complete" or covered(said, evidence) >= 0.65:
-                    yield claim("expertqa", said, evidence, one["support"] == "Complete")
+                evidence = re.sub(r"https?://\S+|^\s*\[\d+\]", " ", entry["evidence"][0])
+                said = re.sub(r"\s*\[\d+\]", "", entry["claim_string"]).replace("**", "").lstrip("-*• ")
+                if entry["support"] != "Complete" or covered(said, evidence) >= 0.65:
+                    yield claim("expertqa", said, evidence, entry["support"] == "Complete")
 
 
 def yes_or_no(clones: Clones) -> Iterator[Row]:
@@ -184,7 +184,7 @@ def edited_summaries(clones: Clones) -> Iterator[Row]:
     for part in ("scitldr", "ectsum", "sales_email", "sales_call", "qmsumm"):
         for row in json.loads(clones.text("salesforce/factualNLG", f"data/summedits/summedits_{part}.json")):
             before = sentences_of(row["original_summary"] or "")
-            changed = [one for one in sentences_of(row["summary"]) if one not in before]
+            changed = [sentence for sentence in sentences_of(row["summary"]) if sentence not in before]
             if len(changed) == 1:
                 yield claim(f"summedits_{part}", changed[0], row["doc"], row["label"] == 1)
 
@@ -217,17 +217,19 @@ def covid_qa(clones: Clones) -> Iterator[Row]:
     data = json.loads(clones.text("deepset-ai/COVID-QA", "data/question-answering/200423_covidQA.json"))
     free = re.compile(r"License:\s*(?:cc-by|cc0|pd)\.?\s", re.IGNORECASE)
     for article in data["data"]:
-        article["paragraphs"] = [one for one in article["paragraphs"] if free.search(one["context"])]
+        article["paragraphs"] = [paragraph for paragraph in article["paragraphs"] if free.search(paragraph["context"])]
     yield from squad_form("covidqa", data)
 
 
 def squad_form(src: str, data: Row) -> Iterator[Row]:
     """Questions in SQuAD's form, each with the sentences around its answer, and with others of the same text."""
     chance = random.Random(8)
-    for n, paragraph in enumerate(one for article in data["data"] for one in article["paragraphs"]):
+    for n, paragraph in enumerate(paragraph for article in data["data"] for paragraph in article["paragraphs"]):
         spans, sentences = spans_of(paragraph["context"]), sentences_of(paragraph["context"])
         for asked in paragraph["qas"]:
-            answers = [(one["answer_start"], one["answer_start"] + len(one["text"])) for one in asked["answers"]]
+            answers = [
+                (answer["answer_start"], answer["answer_start"] + len(answer["text"])) for answer in asked["answers"]
+            ]
             gold = [k for k, (a, b) in enumerate(spans) if any(a < stop and start < b for start, stop in answers)]
             if not gold or gold[-1] - gold[0] > 3:
                 continue
@@ -242,7 +244,7 @@ def questions_of_places(clones: Clones) -> Iterator[Row]:
     for path in ("data/knowledge.json", "data_eval/knowledge.json"):
         places = json.loads(clones.text("alexa/alexa-with-dstc9-track1-dataset", path))
         for place in (place for domain in places.values() for place in domain.values()):
-            answers = [(one["title"], sentences_of(one["body"])) for one in place["docs"].values()]
+            answers = [(doc["title"], sentences_of(doc["body"])) for doc in place["docs"].values()]
             for question, answer in chance.sample(answers, min(2, len(answers) - 1)):
                 others = [other for asked, other in answers if asked != question]
                 taken = chance.sample(others, min(3, len(others)))
@@ -263,10 +265,17 @@ def claim(src: str, said: str, evidence: str, supported: bool, title: str = "") 
     """Make a row; a single sentence of evidence is what a supported claim rests on."""
     sentences = sentences_of(evidence)
     gold = [0] if supported and len(sentences) == 1 else []
-    return {"src": src, "claim": plain(said), "title": title, "sentences": sentences, "label": supported, "gold": gold}
+    return {
+        "src": src,
+        "claim": untokenized(said),
+        "title": title,
+        "sentences": sentences,
+        "label": supported,
+        "gold": gold,
+    }
 
 
-def plain(text: str) -> str:
+def untokenized(text: str) -> str:
     """Undo the tokens of a treebank, and fold white space."""
     for token, sign in _BRACKETS.items():
         text = text.replace(token, sign)
@@ -277,14 +286,14 @@ def plain(text: str) -> str:
 
 def sentences_of(text: str) -> list[str]:
     """Split *text* at line ends and after sentences."""
-    return [plain(text[start:end]) for start, end in spans_of(text)]
+    return [untokenized(text[start:end]) for start, end in spans_of(text)]
 
 
 def spans_of(text: str) -> list[tuple[int, int]]:
     """Find the sentences of *text*, none of white space alone."""
     ends = [match.end() for match in _CUT.finditer(text) if not _ABBREVIATION.search(text[: match.start()][-8:])]
     edges = sorted({0, *ends, *(match.end() for match in re.finditer("\n", text)), len(text)})
-    return [(start, end) for start, end in pairwise(edges) if plain(text[start:end])]
+    return [(start, end) for start, end in pairwise(edges) if untokenized(text[start:end])]
 
 
 def around(sentences: Sequence[str], gold: Sequence[int], chance: random.Random) -> tuple[int, int]:

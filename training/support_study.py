@@ -117,8 +117,8 @@ async def measure(case: Case, reader: PassageReader | None) -> tuple[float, bool
     """Measure the support of the case's sentence, and whether it keeps its marker."""
     draft = read_draft(f"{case.sentence.rstrip()} [1]", [case.chunk])
     verified = await verify(draft, [case.chunk], reader=reader, question=case.question)
-    supports = (one.support for one in verified if one.support is not None)
-    return max(supports, default=0.0), any(one.supported for one in verified)
+    supports = (sentence.support for sentence in verified if sentence.support is not None)
+    return max(supports, default=0.0), any(sentence.supported for sentence in verified)
 
 
 async def study(cases: Sequence[Case], reader: PassageReader) -> None:

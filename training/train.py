@@ -52,7 +52,7 @@ def main() -> None:
         shipped = args.init.suffix == ".onnx"
         state = unpacked(arrays_of(args.init)) if shipped else torch.load(args.init, map_location="cpu")
         reader.load_state_dict(started(state), strict=False)
-    examples = [one for path in args.public for one in public_examples(read_rows(path), args.seed, args.most)]
+    examples = [example for path in args.public for example in public_examples(read_rows(path), args.seed, args.most)]
     written, claims, public, own = (
         [row for path in paths for row in read_rows(path)]
         for paths in (args.written, args.claims, args.public_claims, args.own_claims)

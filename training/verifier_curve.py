@@ -32,13 +32,13 @@ DRAWS = 200
 """Random parts of each size, and samples with replacement of the measured sentences for a standard error."""
 RIDGE = 1.0
 """Weight of the squared coefficients, on features of unit variance."""
-MOST_SUPPORT = 0.999
+MAX_SUPPORT = 0.999
 """Where log-odds are cut: the support of a verbatim quote is 1."""
 
 
 def features(one: Labelled, support: float, changes: set[str | None]) -> list[float]:
     """Return the features of a sentence, its support as log-odds first."""
-    inside = min(MOST_SUPPORT, max(1.0 - MOST_SUPPORT, support))
+    inside = min(MAX_SUPPORT, max(1.0 - MAX_SUPPORT, support))
     words = [*stems(one.claim)]
     pairs = {*pairwise(words)}
     found = max(len(pairs & {*pairwise(stems(chunk.text))}) for chunk in one.chunks) / max(1, len(pairs))
@@ -53,14 +53,14 @@ def features(one: Labelled, support: float, changes: set[str | None]) -> list[fl
 async def table(sentences: Sequence[Labelled], reader: PassageReader) -> Floats:
     """Return the features of *sentences*, [sentences, features]."""
     rows = []
-    for one in sentences:
-        groups = tuple((number,) for number in range(len(one.chunks)))
-        check = check_of(one.claim, groups, one.chunks, one.question)
+    for sentence in sentences:
+        groups = tuple((number,) for number in range(len(sentence.chunks)))
+        check = check_of(sentence.claim, groups, sentence.chunks, sentence.question)
         readings = Readings(reader)
         await readings.read(check.pairs())
         check.score(readings.log_odds)
         changes: set[str | None] = {quote.contradiction for group in check.candidates for quote in group}
-        rows.append(features(one, await shipped(one, reader), changes))
+        rows.append(features(sentence, await shipped(sentence, reader), changes))
     return np.array(rows)
 
 
@@ -108,9 +108,9 @@ def main() -> None:
     parser.add_argument("--answers", type=Path, action="append", default=[], help="labelled sentences with passages")
     args = parser.parse_args()
     written = answers(read_rows(MODEL_ANSWERS), args.repositories)
-    makers = [one for one in written if not one.held]
+    makers = [sentence for sentence in written if not sentence.held]
     training = makers + answers(read_rows(SHORT_ANSWERS), args.repositories)
-    sets = {"five held makers": [one for one in written if one.held]}
+    sets = {"five held makers": [sentence for sentence in written if sentence.held]}
     sets |= {path.name: given(read_rows(path)) for path in args.answers}
     reader = OnnxReader()
 
@@ -121,7 +121,7 @@ def main() -> None:
         train, *tests = asyncio.run(measured())
     finally:
         reader.close()
-    labels = [np.array([one.true for one in sentences], bool) for sentences in (training, *sets.values())]
+    labels = [np.array([sentence.true for sentence in sentences], bool) for sentences in (training, *sets.values())]
     for name, x, true in zip(sets, tests, labels[1:], strict=True):
         print(f"{name}: {len(true)} sentences, shipped AUC {auc(x[:, 0].tolist(), true.tolist()):.3f}")
     measured_on = dict(zip(sets, zip(tests, labels[1:], strict=True), strict=True))

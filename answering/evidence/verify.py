@@ -90,13 +90,13 @@ def says_more(draft: AnchoredDraft, number: int, question: str) -> bool:
 def copied(sentence: CitedSentence, chunks: Sequence[Chunk]) -> VerifiedSentence:
     """Compare a sentence with the span of the chunk that it was copied from; one without a source states nothing."""
     supported: list[tuple[int, SupportedSpan]] = []
-    claim = sentence.text[slice(*claim_span(sentence.text, 0, len(sentence.text)))]
     for source in sentence.sources:
         chunk = chunks[source.chunks[0]]
         start, end = source.span or (0, 0)
         text = chunk.text[start:end]
         if _bare(text) == _bare(sentence.text):
-            supported.append((source.position, (claim, Quote(chunk.chunk_id, start, end, text, 1.0, support=1.0))))
+            quote = Quote(chunk.chunk_id, start, end, text, 1.0, support=1.0)
+            supported.append((source.position, (sentence.text, quote)))
     if sentence.sources and not supported:
         return VerifiedSentence("", sentence.before, support=0.0, removed=sentence.text)
     support = 1.0 if supported else None

@@ -84,7 +84,7 @@ class ExtractiveSynthesizer:
 def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, added: Sequence[str]) -> Extract:
     """Answer one sub-question from its most probable chunk, of those read if there are any.
 
-    Of near-duplicates the longest with every sentence of the answer is cited: which one matches best is chance.
+    Of near-duplicates the longest with every sentence of the answer is cited: which one matches best is arbitrary.
     Chunks with all *added* stems come first; an answer without them is hardly one: it is about something else.
     """
     passed = {chunk.chunk_id for chunk in chunks}

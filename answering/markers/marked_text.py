@@ -13,7 +13,7 @@ from answering.types import Chunk
 
 MARK = "[\U00100000-\U0010fffd]"  # the characters that stand for markers in ``MarkedText.text``
 _KEPT = re.compile("[\U000f0000-\U000ffffc]")
-_MOST = 0xFFFC
+_MAX_SIGNS = 0xFFFC
 _PRIVATE = re.compile("[\U000f0000-\U0010ffff]")
 _MAX_DEPTH = 6  # to which brackets are read in brackets, as in ``[[1], [2]]``
 
@@ -76,7 +76,7 @@ class MarkedText:
 
     def sign(self, marker: Marker) -> str:
         """Return the character that stands for *marker*."""
-        sign = self._signs.setdefault(marker, chr(0x100000 + min(len(self._signs), _MOST)))
+        sign = self._signs.setdefault(marker, chr(0x100000 + min(len(self._signs), _MAX_SIGNS)))
         self._markers[sign] = marker
         return sign
 
@@ -94,7 +94,7 @@ class MarkedText:
         return [self._markers[sign] if i % 2 else self.restored(sign) for i, sign in enumerate(signs) if sign]
 
     def _keep(self, text: str) -> str:
-        if len(self._kept) > _MOST:
+        if len(self._kept) > _MAX_SIGNS:
             return text
         self._kept.append(self.restored(text))
         return chr(0xF0000 + len(self._kept) - 1)

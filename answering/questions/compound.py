@@ -182,7 +182,7 @@ def _is_article(pronoun: str, after: list[str]) -> bool:
 
 
 def _names_something(text: str) -> bool:
-    """Whether *text* has a noun, guessed by neighbours: after "I", "to", "been" comes a verb."""
+    """Whether *text* has a noun, judged by the words before it: after "I", "to", "been" comes a verb."""
     pairs = pairwise(["", *words(WHO.sub("who", text))])
     return any(is_content(word) and last not in _SPEAKERS for last, word in pairs)
 

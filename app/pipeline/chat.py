@@ -135,15 +135,15 @@ def sentences_with(text: str, citations: Sequence[Mapping[str, Any]], count: int
 
 def recites(sentence: str, prompt: Prompt, chunks: Sequence[Chunk]) -> bool:
     """Whether *sentence* has ``RECITED_WORDS`` words of the instructions in a row that no passage has."""
-    words = _plain_words(sentence)
+    words = _lower_words(sentence)
     runs = {" ".join(words[at : at + RECITED_WORDS]) for at in range(len(words) - RECITED_WORDS + 1)}
-    instructions = " ".join(_plain_words(prompt.system))
+    instructions = " ".join(_lower_words(prompt.system))
     recited = [run for run in runs if run in instructions]
-    passages = [" ".join(_plain_words(chunk.text)) for chunk in chunks] if recited else []
+    passages = [" ".join(_lower_words(chunk.text)) for chunk in chunks] if recited else []
     return any(not any(run in passage for passage in passages) for run in recited)
 
 
-def _plain_words(text: str) -> list[str]:
+def _lower_words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 

@@ -66,7 +66,7 @@ def verdict(reply: Completion) -> float:
     given = reply.counts.get("logprobs") or ()
     first = [*(given.get("content") or () if isinstance(given, Mapping) else given)][:1]
     probable = {"yes": 0.0, "no": 0.0}
-    for token in (one for position in first for one in position.get("top_logprobs") or ()):
+    for token in (token for position in first for token in position.get("top_logprobs") or ()):
         word = token["token"].strip().lower()
         if word in probable:
             probable[word] += math.exp(token["logprob"])

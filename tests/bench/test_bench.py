@@ -73,7 +73,7 @@ async def served() -> AsyncIterator[tuple[Server, int]]:
 
 
 def load(port: int, asked: list[str], concurrency: int = 4, *, requests: int, **more: str) -> Round:
-    return Round(port, "/", [json.dumps(one) for one in asked], concurrency, 30.0, requests=requests, **more)
+    return Round(port, "/", [json.dumps(body) for body in asked], concurrency, 30.0, requests=requests, **more)
 
 
 def test_percentiles_are_values_that_were_measured() -> None:

@@ -14,11 +14,11 @@ from tests.app.providers.stores.embedded_points import SIZE, point
 
 def test_noise_keeps_its_distance() -> None:
     """The rows are of length 1, and at about the wanted cosine from those they are made from."""
-    chance = np.random.default_rng(1)
-    rows = chance.normal(size=(200, 384)).astype(np.float32)
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(200, 384)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     for wanted in (NEAR, FAR):
-        made = noisy(rows, wanted, chance)
+        made = noisy(rows, wanted, rng)
         assert np.allclose(np.linalg.norm(made, axis=1), 1.0, atol=1e-5)
         assert np.abs(np.vecdot(made, rows) - wanted).max() < 0.15
 
@@ -32,7 +32,7 @@ async def test_a_collection_grows_to_its_size(tmp_path: Path) -> None:
         figures = await grow(store, real, size)
         assert await store.acount() == size
         assert figures["written a second, chunks"] > 0
-    points = [one async for page in store.apoints() for one in page]
-    assert len({one.chunk_id for one in points}) == 101
-    assert {one.text for one in points} == {one.text for one in real}
+    points = [point async for page in store.apoints() for point in page]
+    assert len({point.chunk_id for point in points}) == 101
+    assert {point.text for point in points} == {point.text for point in real}
     await store.aclose()

@@ -39,7 +39,7 @@ def asked(text: str) -> tuple[Question, tuple[SubqueryResults, ...]]:
         similarity = 0.85 if index == near else 0.05
         return replace(one, similarity=similarity, keyword=similarity, span_similarities=(similarity,) * len(one.spans))
 
-    pool = sorted((measured(index, one) for index, one in enumerate(CHUNKS)), key=lambda one: -one.similarity)
+    pool = sorted((measured(index, one) for index, one in enumerate(CHUNKS)), key=lambda chunk: -chunk.similarity)
     return question(text), (assess(SubqueryResults(text, tuple(pool)), WORDS_AND_NEARNESS),)
 
 

@@ -50,8 +50,8 @@ def logit(question: str, text: str, texts: Sequence[str]) -> float:
     """What the model must say of two texts, counted in plain Python."""
     tokenizer = _tokenizer(texts)
     tokenizer.no_padding()
-    asked, reported = (tokenizer.encode(one, add_special_tokens=False).ids for one in (question, text))
-    return 2.0 * sum(asked.count(one) for one in reported) - 3.0
+    asked, reported = (tokenizer.encode(part, add_special_tokens=False).ids for part in (question, text))
+    return 2.0 * sum(asked.count(token) for token in reported) - 3.0
 
 
 def _tokenizer(texts: Sequence[str]) -> Tokenizer:

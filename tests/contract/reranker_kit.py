@@ -35,22 +35,22 @@ class RerankerKit:
     async def test_every_candidate_once_best_first(self, grader: Grader) -> None:
         """All chunks come back, each with a relevance in [0, 1], the one that is about the question first."""
         graded = await grader.grade(ASKED, pool())
-        assert {one.chunk_id for one in graded} == {one.chunk_id for one in POOL}
+        assert {chunk.chunk_id for chunk in graded} == {chunk.chunk_id for chunk in POOL}
         assert graded[0].chunk_id == "c2"
-        scores = [one.relevance for one in graded]
+        scores = [chunk.relevance for chunk in graded]
         assert all(score is not None and 0.0 <= score <= 1.0 for score in scores)
         assert scores == sorted(scores, key=lambda score: -(score or 0.0))
 
     async def test_a_chunk_is_otherwise_unchanged(self, grader: Grader) -> None:
         """Grading sets the relevance and nothing else."""
-        for one in await grader.grade(ASKED, pool()):
-            assert replace(one, relevance=0.0) in POOL
+        for graded in await grader.grade(ASKED, pool()):
+            assert replace(graded, relevance=0.0) in POOL
 
     async def test_parts_count_by_the_best(self, grader: Grader) -> None:
         """Of a compound question, a chunk has the relevance of the part it is most about."""
         parts = ("When was the tower finished?", "Which water does bread need?")
-        graded = {one.chunk_id: one.relevance or 0.0 for one in await grader.grade(ASKED, pool(*parts))}
-        alone = {one.chunk_id: one.relevance or 0.0 for one in await grader.grade(ASKED, pool(parts[0]))}
+        graded = {chunk.chunk_id: chunk.relevance or 0.0 for chunk in await grader.grade(ASKED, pool(*parts))}
+        alone = {chunk.chunk_id: chunk.relevance or 0.0 for chunk in await grader.grade(ASKED, pool(parts[0]))}
         assert graded["c1"] > alone["c1"]
         assert graded["c2"] == alone["c2"]
 

@@ -95,7 +95,9 @@ class VectorStoreKit:
         rows, query = unit(EMBEDDING.embed_documents([d.page_content for d in given])), EMBEDDING.embed_query("pears")
         expected = dict(zip([d.id for d in given], (rows @ unit(query)).tolist(), strict=True))
         found = await store.asimilarity_search_with_score("pears", k=5)
-        assert [document.id for document, _ in found] == sorted(expected, key=lambda one: -expected[one])
+        assert [document.id for document, _ in found] == sorted(
+            expected, key=lambda document_id: -expected[document_id]
+        )
         assert [score for _, score in found] == pytest.approx([expected[d.id] for d, _ in found], abs=1e-5)
         assert min(expected.values()) < 0
 
@@ -171,16 +173,16 @@ class VectorStoreKit:
             "it.md": {"folder": "", "date": "2025-06-30", "draft": False, "version": 1.5, "level": 1},
             "notes.txt": {"folder": "", "date": "later", "level": "none"},
         }
-        await store.aupsert([point(one, at, "h", **fields[one]) for one in fields for at in range(3)])
+        await store.aupsert([point(field, at, "h", **fields[field]) for field in fields for at in range(3)])
         found = await store.asimilarity_search("pears", k=12, filter=where)
-        assert sorted(one.metadata["document_id"] for one in found) == sorted([*expected] * 3)
-        assert {one.metadata["document_id"]: one.metadata.get("tags") for one in found} == {
-            one: fields[one].get("tags") for one in expected
+        assert sorted(document.metadata["document_id"] for document in found) == sorted([*expected] * 3)
+        assert {document.metadata["document_id"]: document.metadata.get("tags") for document in found} == {
+            document_id: fields[document_id].get("tags") for document_id in expected
         }
 
     async def test_an_unknown_source_or_field_is_named_with_what_there_is(self, store: Any) -> None:
         """The nearest ids for a source, the names for a field; what exists and matches nothing is no error."""
-        await store.aupsert([point(one, 0, "h", folder="hr") for one in ("hr/leave.md", "hr/pay.md", "it.md")])
+        await store.aupsert([point(source, 0, "h", folder="hr") for source in ("hr/leave.md", "hr/pay.md", "it.md")])
         retriever = HybridRetriever(store, EMBEDDING)
         with pytest.raises(UnknownSource) as source:
             await retriever.retrieve(asked("pears", ["it.md", "leave.md"]))
@@ -198,7 +200,9 @@ class VectorStoreKit:
         await store.aupsert([point(document, at, f"h{document}{at}") for document in "abc" for at in (2, 0, 1)])
         assert await store.adocuments() == {"a": "ha0", "b": "hb0", "c": "hc0"}
         assert await store.achunk_hashes("b") == {"b/0": "hb0", "b/1": "hb1", "b/2": "hb2"}
-        assert set(await store.achunk_hashes("a", "c", "nobody")) == {f"{one}/{at}" for one in "ac" for at in range(3)}
+        assert set(await store.achunk_hashes("a", "c", "nobody")) == {
+            f"{document}/{at}" for document in "ac" for at in range(3)
+        }
         assert await store.adelete_documents(["a", "nobody"]) == 3
         assert await store.adelete_chunks(["b/1", "a/1"]) == 1
         assert await store.acount() == 5
@@ -250,12 +254,12 @@ class VectorStoreKit:
         vectors = [question_vector(EMBEDDING, indexed_text({"title": "So"}, f"{FRUIT[n]} Really so.")) for n in (1, 3)]
         hits = await store.ahybrid([HybridQuery(vector, ()) for vector in vectors], 2)
         for found, vector, nearest in zip(hits.candidates, vectors, ("d1", "d3"), strict=True):
-            best = max(found, key=lambda one: float(one.dense @ vector))
+            best = max(found, key=lambda document: float(document.dense @ vector))
             assert (best.chunk.document_id, best.chunk.title) == (nearest, "So")
             assert float(best.dense @ vector) == pytest.approx(1.0, abs=2e-4)  # of 32 dimensions, as float16
             assert [best.chunk.text[start:end] for start, end in best.chunk.spans][-1] == "Really so."
         only = await store.ahybrid([HybridQuery(vectors[0], ())], 5, {"source": "d4"})
-        assert [one.chunk.document_id for one in only.candidates[0]] == ["d4"]
+        assert [candidate.chunk.document_id for candidate in only.candidates[0]] == ["d4"]
 
     async def test_the_retriever_measures_chunks_and_sentences(self, store: Any) -> None:
         """Through the port of the graph, for both parts of a question."""
@@ -287,19 +291,21 @@ class VectorStoreKit:
 
     async def test_every_chunk_can_be_had_again_with_its_vectors(self, store: Any) -> None:
         """All that was stored is listed: texts, metadata and vectors, each chunk once."""
-        given = {one.chunk_id: one for one in (point(f"d{n}", 0, f"h{n}", f"{FRUIT[n % 5]} {n}.") for n in range(150))}
+        given = {
+            each.chunk_id: each for each in (point(f"d{n}", 0, f"h{n}", f"{FRUIT[n % 5]} {n}.") for n in range(150))
+        }
         await store.aupsert(list(given.values()))
-        found = [one async for page in store.apoints() for one in page]
-        assert sorted(one.chunk_id for one in found) == sorted(given)
-        for one in found:
-            known = given[one.chunk_id]
-            assert one.text == known.text
+        found = [point async for page in store.apoints() for point in page]
+        assert sorted(document.chunk_id for document in found) == sorted(given)
+        for document in found:
+            known = given[document.chunk_id]
+            assert document.text == known.text
             assert {name: value for name, value in known.metadata.items() if value is not None} == {
-                name: value for name, value in one.metadata.items() if value is not None
+                name: value for name, value in document.metadata.items() if value is not None
             }
-            np.testing.assert_allclose(one.dense, known.dense, atol=1e-6)
-            if len(one.sentences):
-                np.testing.assert_allclose(one.sentences, known.sentences, atol=4e-3)
+            np.testing.assert_allclose(document.dense, known.dense, atol=1e-6)
+            if len(document.sentences):
+                np.testing.assert_allclose(document.sentences, known.sentences, atol=4e-3)
 
 
 class RemoteStoreKit(VectorStoreKit):

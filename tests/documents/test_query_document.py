@@ -69,7 +69,7 @@ class Told(Says):
     """A model that notes which chunks it was given."""
 
     async def synthesize(self, question: Any, chunks: Any, retrieved: Any, emit: Any) -> Draft:
-        self.given = [one.relevance for one in chunks]
+        self.given = [chunk.relevance for chunk in chunks]
         return await super().synthesize(question, chunks, retrieved, emit)
 
 

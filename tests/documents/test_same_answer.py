@@ -33,14 +33,14 @@ def sample_questions() -> list[str]:
     return can[:20] + cannot[:10]
 
 
-def plain(answer: str | None) -> str:
+def without_markers(answer: str | None) -> str:
     """The answer without its markers, in either writing."""
     return re.sub(r"\s*\[(?:\d+|[^\[\]]+\.(?:md|html|pdf|rst|txt)[^\[\]]*)\]", "", answer or "")
 
 
 def of_body(body: dict[str, Any]) -> Comparable:
     cited = [(row["chunkId"], row["quote"]) for row in body["evidence"]]
-    return body["metadata"]["outcome"], plain(body["answer"]) if cited else "", cited
+    return body["metadata"]["outcome"], without_markers(body["answer"]) if cited else "", cited
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def studio(sample_data: Path) -> list[Comparable]:
 def of_state(state: dict[str, Any]) -> Comparable:
     citations = state["citations"] if state["outcome"] == "answered" else []
     cited = [(citation.chunk_id, citation.quote) for citation in citations]
-    return state["outcome"], plain(state["answer"]) if cited else "", cited
+    return state["outcome"], without_markers(state["answer"]) if cited else "", cited
 
 
 async def asked_by_an_agent(address: str, questions: list[str]) -> list[Comparable]:
@@ -107,7 +107,7 @@ def test_thirty_questions_through_every_interface(
         assert of_body(json.loads(last[-1].removeprefix("data: "))) == expected
         answer = library.query(str(fields["query"]))
         cited = [(citation.chunk_id, citation.quote) for citation in answer.citations]
-        assert (plain(answer.answer), cited) == expected[1:]
+        assert (without_markers(answer.answer), cited) == expected[1:]
         assert (answer.answer is None) == (expected[0] != "answered")
     assert "answered" in outcomes
     assert len(outcomes) > 1

@@ -67,19 +67,19 @@ def replicas(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[list[Re
             store = {"VECTOR_STORE": "chroma", "VECTOR_STORE_URL": server.url}
             started = [Replica(tmp_path / f"replica-{n}", **store) for n in range(2)]
         try:
-            for one in started:
-                one.wait()
+            for replica in started:
+                replica.wait()
             yield started
         finally:
-            for one in started:
-                one.kill()
+            for replica in started:
+                replica.kill()
 
 
 class Balancer:
     """A client that takes the replicas in turn, and the next one where one does not answer."""
 
     def __init__(self, replicas: list[Replica]) -> None:
-        self._urls = [one.url for one in replicas]
+        self._urls = [replica.url for replica in replicas]
         self._turns = cycle(range(len(replicas)))
         self.failed_over = 0
 
@@ -120,7 +120,7 @@ def test_a_replica_may_die(replicas: list[Replica]) -> None:
         reported = [pool.submit(balancer.ask, question) for question, _ in asked]
         reported[len(reported) // 3].result()
         replicas[0].kill()
-        answers = [one.result() for one in reported]
+        answers = [report.result() for report in reported]
     assert balancer.failed_over > 0
     for (_, year), answer in zip(asked, answers, strict=True):
         assert answer["metadata"]["outcome"] == "answered"

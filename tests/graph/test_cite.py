@@ -88,9 +88,9 @@ async def test_a_table_and_its_code_are_cited_as_they_stand() -> None:
         state["answer"]
         == "| Day | From [1] |\n|---|---|\n| Fri | 8:30 [1] |\n\nRun: [1]\n\n```\npump on\npump off\n```"
     )
-    assert {one.support for one in state["citations"]} == {1.0}
+    assert {citation.support for citation in state["citations"]} == {1.0}
     state = await ask([table], Says("`pump off` [1]"))
-    assert [one.support for one in state["citations"]] == [1.0]
+    assert [citation.support for citation in state["citations"]] == [1.0]
     for code in ("pump on\nrm -rf /home", "# pump on\nrm -rf /home"):
         state = await ask([table], Says(f"Run: [1]\n\n```\n{code}\n```"))
         assert state["citations"] == []

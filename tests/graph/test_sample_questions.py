@@ -49,12 +49,14 @@ def everything(
 @pytest.fixture(scope="module")
 def asked(everything: list[EvalResult]) -> list[EvalResult]:
     """Those of ``knowledge/questions.jsonl``."""
-    return [one for one in everything if one.question.id != one.question.question]
+    return [result for result in everything if result.question.id != result.question.question]
 
 
 def test_questions_shown_to_people_are_answered(everything: list[EvalResult]) -> None:
     """The sample documents answer every example of the start page, and rightly what is asked in the first minute."""
-    shown = {one.question.id: one.result for one in everything if one.question.id == one.question.question}
+    shown = {
+        result.question.id: result.result for result in everything if result.question.id == result.question.question
+    }
     assert len(shown) > len(FIRST_MINUTE)
     assert [text for text, result in shown.items() if not result.answered] == []
     for text, (source, said) in FIRST_MINUTE.items():
@@ -64,14 +66,14 @@ def test_questions_shown_to_people_are_answered(everything: list[EvalResult]) ->
 
 def test_the_file_asks_enough(asked: list[EvalResult]) -> None:
     """There are at least forty sample questions, a quarter of which the documents cannot answer."""
-    declined = [one for one in asked if not one.question.answerable]
+    declined = [result for result in asked if not result.question.answerable]
     assert len(asked) >= 40
     assert len(declined) * 4 >= len(asked)
 
 
 def test_no_question_fails(asked: list[EvalResult]) -> None:
     """Every sample question ends in an answer or a decline, never in a failure."""
-    assert {one.result.outcome for one in asked} <= {
+    assert {result.result.outcome for result in asked} <= {
         "answered", "no_relevant_chunks", "low_confidence", "no_citations",
     }  # fmt: skip
 
@@ -79,18 +81,18 @@ def test_no_question_fails(asked: list[EvalResult]) -> None:
 def test_answers_come_from_expected_sources(asked: list[EvalResult]) -> None:
     """An answer to an answerable question cites a document the file expects; at most WRONG_SOURCE do not."""
     wrong = [
-        one.question.id
-        for one in asked
-        if one.question.answerable
-        and one.result.answered
-        and not {c.source for c in one.result.citations} & set(one.question.expected_sources)
+        result.question.id
+        for result in asked
+        if result.question.answerable
+        and result.result.answered
+        and not {c.source for c in result.result.citations} & set(result.question.expected_sources)
     ]
     assert len(wrong) <= WRONG_SOURCE, wrong
 
 
 def test_unanswerable_questions_are_declined(asked: list[EvalResult]) -> None:
     """What the documents do not say is declined: off-topic questions all, near-topic ones but WRONGLY_ANSWERED."""
-    answered = [one.question.id for one in asked if not one.question.answerable and one.result.answered]
+    answered = [result.question.id for result in asked if not result.question.answerable and result.result.answered]
     assert not [name for name in answered if name.startswith("off-")]
     assert len(answered) <= WRONGLY_ANSWERED, answered
 

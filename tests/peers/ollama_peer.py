@@ -88,10 +88,8 @@ class OllamaPeer(HttpPeer):
             return Reply(stream, content_type="application/x-ndjson")
         if self._streaming == "error_event":
             return _json({"error": f"unexpected EOF {SECRET}"}, 500)
-        told = (
-            {"logprobs": told_probabilities(self.probabilities)} if body.get("logprobs") and self.probabilities else {}
-        )
-        return Reply(_whole(stream, told))
+        members = {"logprobs": logprobs_of(self.probabilities)} if body.get("logprobs") and self.probabilities else {}
+        return Reply(_whole(stream, members))
 
     async def _stream(self, model: str, pieces: list[str], reason: str, chat: bool) -> AsyncIterator[bytes]:
         fault = self._streaming
@@ -152,20 +150,20 @@ def _done(reason: str, count: int) -> dict[str, Any]:
     return {"done": True, "done_reason": reason, **spent}
 
 
-def told_probabilities(probabilities: dict[str, float]) -> list[dict[str, Any]]:
+def logprobs_of(probabilities: dict[str, float]) -> list[dict[str, Any]]:
     """The first token of a reply with its alternatives, as both Ollama and OpenAI write it."""
     tokens = [{"token": token, "logprob": math.log(share)} for token, share in probabilities.items()]
     return [{**tokens[0], "top_logprobs": tokens}]
 
 
-async def _whole(stream: AsyncIterator[bytes], told: Mapping[str, Any] | None = None) -> AsyncIterator[bytes]:
-    """The lines of *stream* in one, once the last of them is there, with what else is *told*."""
+async def _whole(stream: AsyncIterator[bytes], members: Mapping[str, Any] | None = None) -> AsyncIterator[bytes]:
+    """The lines of *stream* in one, once the last of them is there, with what else is *members*."""
     try:
         parts = [json.loads(line) async for line in stream]
     except Hangup:
         yield b'{"message"'
         raise
-    reported = {**parts[-1], **(told or {})}
+    reported = {**parts[-1], **(members or {})}
     if "message" in reported:
         reported["message"] = {**reported["message"], "content": "".join(part["message"]["content"] for part in parts)}
     else:

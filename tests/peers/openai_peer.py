@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from tests.peers.http_peer import HttpPeer
-from tests.peers.ollama_peer import read_and_answer, told_probabilities
+from tests.peers.ollama_peer import logprobs_of, read_and_answer
 from tests.peers.wire import SECRET, Hangup, Received, Reply, refusal
 
 MODEL = "qwen2.5"
@@ -48,18 +48,18 @@ class OpenAIPeer(HttpPeer):
         text = "." if load else self.answers.pop(0) if self.answers else read_and_answer(request)
         pieces = re.findall(r"\S+\s*|\s+", text)
         reason = "length" if limit < len(pieces) or limit == 1 else "stop"
-        told = {"logprobs": {"content": told_probabilities(self.probabilities)}} if self.probabilities else {}
-        told = told if body.get("logprobs") else {}
-        return Reply(self._stream(pieces[:limit], reason, told), content_type="text/event-stream")
+        members = {"logprobs": {"content": logprobs_of(self.probabilities)}} if self.probabilities else {}
+        members = members if body.get("logprobs") else {}
+        return Reply(self._stream(pieces[:limit], reason, members), content_type="text/event-stream")
 
-    async def _stream(self, pieces: list[str], reason: str, told: dict[str, Any]) -> AsyncIterator[bytes]:
+    async def _stream(self, pieces: list[str], reason: str, members: dict[str, Any]) -> AsyncIterator[bytes]:
         fault = self._streaming
         while fault == "drip":
             yield _event({"delta": {"content": "still "}})
             await asyncio.sleep(self.pause)
         half = max(1, len(pieces) // 2)
         for piece in pieces[:half] if fault in ("drop", "length", "error_event") else pieces:
-            yield _event({"delta": {"content": piece}, **told})
+            yield _event({"delta": {"content": piece}, **members})
         if fault == "drop":
             raise Hangup
         if fault == "error_event":

@@ -84,7 +84,7 @@ class QdrantPeer(HttpPeer):
                     with_payload=True if scroll.with_payload is None else scroll.with_payload,
                     with_vectors=scroll.with_vector or False,
                 )
-                return _result({"points": [_plain(one) for one in page], "next_page_offset": after})
+                return _result({"points": [_as_json(point) for point in page], "next_page_offset": after})
             case "POST", "/facet":
                 return _result(self.engine.facet(name, body["key"], limit=body["limit"]))
             case "POST", "/points/count":
@@ -95,10 +95,10 @@ class QdrantPeer(HttpPeer):
 
 
 def _result(value: Any) -> Reply:
-    return Reply(json.dumps({"result": _plain(value), "status": "ok", "time": 0.0}).encode())
+    return Reply(json.dumps({"result": _as_json(value), "status": "ok", "time": 0.0}).encode())
 
 
-def _plain(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", exclude_none=True)
-    return [_plain(one) for one in value] if isinstance(value, list) else value
+    return [_as_json(item) for item in value] if isinstance(value, list) else value

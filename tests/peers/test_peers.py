@@ -146,6 +146,6 @@ def test_a_held_port_refuses_connections_and_is_given_to_no_other_server() -> No
             with socket.create_server(("127.0.0.1", port)):
                 socket.create_connection(("127.0.0.1", port), timeout=10).close()
         asked = [others.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(200)]
-        assert port not in [one.getsockname()[1] for one in asked]
+        assert port not in [sock.getsockname()[1] for sock in asked]
         with pytest.raises(OSError, match="in use"), socket.socket() as other:
             other.bind(("127.0.0.1", port))  # without SO_REUSEADDR, as a client's end is

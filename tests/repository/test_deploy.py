@@ -89,7 +89,9 @@ def test_the_base_is_whole() -> None:
 
 def test_mounted_files_are_there() -> None:
     """What the compose file mounts from deploy/ exists."""
-    mounts = [one.partition(":")[0] for service in COMPOSE["services"].values() for one in service.get("volumes", [])]
+    mounts = [
+        volume.partition(":")[0] for service in COMPOSE["services"].values() for volume in service.get("volumes", [])
+    ]
     assert [path for path in mounts if path.startswith("./") and not (DEPLOY / path).exists()] == []
 
 

@@ -66,7 +66,7 @@ def test_a_models_answer_is_measured_as_the_service_does(tmp_path: Path) -> None
     lost = ["Who may oil the pump?", [["Only licensed electricians from Berlin may oil it.", False]]]
     row = {
         "repository": "club/manual", "commit": commit, "held": False, "answers": [kept, beside, lost],
-        "passages": [["pump.md", [fingerprint(one) for one in chunk.sentences]]], "beside": [beside[0]],
+        "passages": [["pump.md", [fingerprint(sentence) for sentence in chunk.sentences]]], "beside": [beside[0]],
     }  # fmt: skip
     first, second = asyncio.run(judge_written([row], tmp_path))
     assert (first.name, first.right, second.right) == ("club/manual", True, False)

@@ -27,8 +27,8 @@ def test_answers_are_joined_with_the_chunks_of_their_commit(tmp_path: Path) -> N
     asked = [["When do days expire?", [["They expire in March.", True], ["They never expire.", False]]]]
     lost = {**row, "passages": [["leave.md", ["00000000"]]], "answers": asked}
     found = answers([{**row, "answers": asked}, lost], tmp_path)
-    assert [(one.claim, one.true, one.chunks) for one in found] == [
+    assert [(sentence.claim, sentence.true, sentence.chunks) for sentence in found] == [
         ("They expire in March.", True, (chunk,)),
         ("They never expire.", False, (chunk,)),
     ]
-    assert [word_share(one) for one in found] == [1.0, 0.5]
+    assert [word_share(sentence) for sentence in found] == [1.0, 0.5]

@@ -27,7 +27,7 @@ def test_a_question_is_joined_with_its_sentences_and_neighbours(tmp_path: Path) 
         subprocess.run([*git, *command], check=True)
     commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, check=True, text=True).stdout.strip()
     passages = {"leave.md": list(read(tmp_path, commit, "leave.md"))}
-    title, sentences = next(one for one in passages["leave.md"] if "Sick leave" in one[0])
+    title, sentences = next(passage for passage in passages["leave.md"] if "Sick leave" in passage[0])
     row = {
         "path": "leave.md",
         "title": title,

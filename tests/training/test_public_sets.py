@@ -61,7 +61,7 @@ def test_a_written_question_finds_its_public_passage() -> None:
     public = [{"sents": ["It opened in 1932.", "It is long."], "title": "Bridge"}]
     written = [
         {
-            "sentences": [fingerprint(one) for one in sentences],
+            "sentences": [fingerprint(sentence) for sentence in sentences],
             "questions": [["when did it open", [0]]],
             "near_misses": [],
         }

@@ -75,15 +75,15 @@ async def test_the_verifier_tells_more_than_counting_words() -> None:
         Labelled(claim, question, tuple(chunks_of(text.encode(), "manual.md")), true)
         for text, question, claim, true in LABELLED
     ]
-    labels = [one.true for one in sentences]
+    labels = [sentence.true for sentence in sentences]
     reader = OnnxReader()
     try:
-        support = [await shipped(one, reader) for one in sentences]
+        support = [await shipped(sentence, reader) for sentence in sentences]
     finally:
         reader.close()
     baselines = (
-        ([word_share(one) for one in sentences], WORD_SHARE_BAR),
-        ([lexical(one) for one in sentences], LEXICAL_BAR),
+        ([word_share(sentence) for sentence in sentences], WORD_SHARE_BAR),
+        ([lexical(sentence) for sentence in sentences], LEXICAL_BAR),
     )
     kept, false_kept = rates(support, labels, SUPPORT_BAR)
     assert kept >= 0.8
@@ -97,6 +97,6 @@ async def test_the_verifier_tells_more_than_counting_words() -> None:
 def rates(scores: list[float], labels: list[bool], bar: float) -> tuple[float, float]:
     """Return the shares of the true and of the false sentences that reach *bar*."""
     true, false = (
-        [score >= bar for score, label in zip(scores, labels, strict=True) if label is one] for one in (True, False)
+        [score >= bar for score, label in zip(scores, labels, strict=True) if label is truth] for truth in (True, False)
     )
     return sum(true) / len(true), sum(false) / len(false)

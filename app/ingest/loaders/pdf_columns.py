@@ -12,7 +12,7 @@ STRIP = 0.9
 """Least width of the white strip between columns, in sizes of type."""
 MIN_ROWS = 3
 """Fewest rows of a column."""
-MOST_FULL = 0.6
+FULL_ROWS = 0.6
 """Share of full rows of running text."""
 MIN_WIDTH = 8
 """Least usual width of a column's rows, in sizes of type."""
@@ -67,7 +67,7 @@ def _are_columns(left: Rows, right: Rows) -> bool:
     if overlap < 0.5 * min(left[0][0].base - left[-1][0].base, right[0][0].base - right[-1][0].base):
         return False
     beside = [row[-1:] for row in left], [row[:1] for row in right]  # of several columns those beside the white strip
-    full = all(_is_wide(block) and _fills(block) >= MOST_FULL for block in beside)
+    full = all(_is_wide(block) and _fills(block) >= FULL_ROWS for block in beside)
     if _drawn_by_cells(left, right) and not full:
         return False
     shorter, longer = sorted((left, right), key=len)
@@ -105,7 +105,7 @@ def _is_wide(block: Rows) -> bool:
 def _flows(block: Rows) -> bool:
     """Tell whether most rows continue the one above: a full line that ends no sentence, or a small letter follows."""
     small = sum(below[0].words[0].text[0].islower() for below in block[1:])
-    return _fills(block) >= MOST_FULL or small >= 0.4 * (len(block) - 1)
+    return _fills(block) >= FULL_ROWS or small >= 0.4 * (len(block) - 1)
 
 
 def _fills(block: Rows) -> float:

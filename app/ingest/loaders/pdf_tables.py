@@ -15,7 +15,7 @@ MARKER = re.compile(
 """What stands before an item of a list, or before a heading."""
 
 WIDE_GAP = 1.2
-"""White space, in sizes of type, that is no chance gap in running text."""
+"""White space, in sizes of type, that is no accidental gap in running text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def _without_split_columns(
 
 
 def _is_text(grid: Sequence[Sequence[Sequence[Segment]]], columns: Sequence[tuple[float, float]]) -> bool:
-    """Tell whether two columns are the items of a list, or text with a chance gap in it."""
+    """Tell whether two columns are the items of a list, or text with an accidental gap in it."""
     if len(columns) != 2:
         return False
     first = [row[0][0].text for row in grid if row[0]]

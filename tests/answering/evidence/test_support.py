@@ -253,7 +253,7 @@ def test_part_of_a_sentence_is_read() -> None:
     """Words from within a sentence may have another subject there, so they are read; a whole sentence need not be."""
     text = "Children of employees are insured for free, and the gym is open to all of them."
     parts = "Employees are insured for free", text.partition(",")[0], text
-    assert [quote.verbatim for one in parts for quote in quotes(one, chunk(text))] == [False, False, True]
+    assert [quote.verbatim for part in parts for quote in quotes(part, chunk(text))] == [False, False, True]
 
 
 def test_a_number_of_the_question_is_no_evidence_of_a_copy() -> None:

@@ -39,7 +39,7 @@ ASKED = SubqueryResults("When is kale sown?", (ROSE, KALE))
 
 def best(results: SubqueryResults) -> Chunk:
     """The candidate that most probably answers."""
-    return max(assess(results, MODEL).chunks, key=lambda one: one.answers or 0.0)
+    return max(assess(results, MODEL).chunks, key=lambda chunk: chunk.answers or 0.0)
 
 
 def extract(results: SubqueryResults) -> tuple[Sentence, ...]:
@@ -195,8 +195,8 @@ def test_steps_are_quoted_from_the_first_to_the_last() -> None:
         "```\nctl fence a\nctl wait\n```",
     ]
     assert "All is well then." not in [sentence.text for sentence in steps]
-    told = extract(SubqueryResults("Is the team told?", (runbook,)))
-    assert [sentence.text for sentence in told] == ["Tell the team."]
+    chosen = extract(SubqueryResults("Is the team told?", (runbook,)))
+    assert [sentence.text for sentence in chosen] == ["Tell the team."]
 
 
 def test_a_step_that_introduces_code_answers_alone() -> None:

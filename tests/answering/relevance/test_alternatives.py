@@ -45,7 +45,7 @@ def in_prose() -> list[Chunk]:
     ]
 
 
-def told(question: str, chunks: list[Chunk]) -> dict[str, About]:
+def about_of(question: str, chunks: list[Chunk]) -> dict[str, About]:
     """What each sentence of *chunks* is about."""
     return {
         text: about
@@ -62,7 +62,7 @@ LAYOUTS = pytest.mark.parametrize(
 @LAYOUTS
 def test_only_the_one_that_is_named_answers(chunks: list[Chunk]) -> None:
     """Whatever the layout, the price of the named plan is looked up, and those of the others are another's."""
-    about = told("What does the Silver plan cost per month?", chunks)
+    about = about_of("What does the Silver plan cost per month?", chunks)
     assert [about[text] for text in about if "29 euros" in text] == [About.LOOKED_UP]
     assert {about[text] for text in about if "39 euros" in text or "19 euros" in text} == {About.ANOTHER}
 
@@ -70,7 +70,7 @@ def test_only_the_one_that_is_named_answers(chunks: list[Chunk]) -> None:
 @LAYOUTS
 def test_what_only_others_have_is_not_answered(chunks: list[Chunk]) -> None:
     """Of a plan without support nothing answers a question of its support: not its price, not another's support."""
-    about = told("When has the Bronze plan support?", chunks)
+    about = about_of("When has the Bronze plan support?", chunks)
     assert {about[text] for text in about if "Plan |" not in text} == {About.ANOTHER}
 
 
@@ -86,7 +86,7 @@ def test_what_only_others_have_is_not_answered(chunks: list[Chunk]) -> None:
 def test_a_word_that_no_text_has_names_another(question: str, others: int) -> None:
     """With two depots in reach a third one is neither; a question that names none excludes none."""
     chunks = [chunk_of("Opens at: 6 am", "North depot", "n"), chunk_of("Opens at: 7 am", "Harbour depot", "h")]
-    assert list(told(question, chunks).values()).count(About.ANOTHER) == others
+    assert list(about_of(question, chunks).values()).count(About.ANOTHER) == others
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_word_that_no_text_has_names_another(question: str, others: int) -> No
 )
 def test_another_name_beside_the_same_noun(question: str, text: str, other: bool) -> None:
     """A name, a person, a number, a day or a month in the place of the one that is asked is another's."""
-    assert list(told(question, [chunk_of(text)]).values()) == [About.ANOTHER if other else About.UNKNOWN]
+    assert list(about_of(question, [chunk_of(text)]).values()) == [About.ANOTHER if other else About.UNKNOWN]
 
 
 def test_sections_that_are_no_records_are_not_compared() -> None:
@@ -115,5 +115,5 @@ def test_sections_that_are_no_records_are_not_compared() -> None:
         chunk_of("All employees earn four hours of sick leave per pay period.", "Leave of employees", "a"),
         chunk_of("Use it for visits to a doctor. Tell your supervisor first.", "Sick leave", "b"),
     ]
-    about = told("How many hours of sick leave do I earn?", chunks)
+    about = about_of("How many hours of sick leave do I earn?", chunks)
     assert set(about.values()) == {About.UNKNOWN}

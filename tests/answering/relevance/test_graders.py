@@ -29,15 +29,17 @@ async def test_every_candidate_once_best_first(grader: Grader, calibration: Cali
     """Each chunk comes back once, also when several parts found it, the most relevant first."""
     found = (READING, replace(READING, question="Which bread?"))
     graded = await grader.grade(ASKED, [assess(results, calibration) for results in found])
-    assert [one.chunk_id for one in graded] == ["c1", "c2"]
-    assert all(0.0 <= (one.relevance or 0.0) <= 1.0 for one in graded)
+    assert [chunk.chunk_id for chunk in graded] == ["c1", "c2"]
+    assert all(0.0 <= (chunk.relevance or 0.0) <= 1.0 for chunk in graded)
 
 
 async def test_local_is_the_graphs_own_rule(calibration: Calibration) -> None:
     """The local grader adds nothing to the calibrated relevance."""
     assessed = assess(READING, calibration)
     graded = await LocalGrader().grade(ASKED, [assessed])
-    assert [(one.relevance, one.answers) for one in graded] == [(c.relevance, c.answers) for c in assessed.chunks[::-1]]
+    assert [(chunk.relevance, chunk.answers) for chunk in graded] == [
+        (c.relevance, c.answers) for c in assessed.chunks[::-1]
+    ]
 
 
 async def test_none_is_the_calibrated_cosine(calibration: Calibration) -> None:

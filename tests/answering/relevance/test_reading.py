@@ -83,7 +83,7 @@ async def test_where_nothing_defines_the_term_less_speaks_for_an_answer() -> Non
 async def test_of_passages_alike_one_is_read() -> None:
     """Logs that say the same do not take the reader's time from the manual."""
     logs = [chunk_of(f"log {n}", f"The chiller was checked, run {n}.", 0.9, 0.9) for n in range(3)]
-    logs = [replace(one, near_duplicates=tuple(o.chunk_id for o in logs if o is not one)) for one in logs]
+    logs = [replace(chunk, near_duplicates=tuple(o.chunk_id for o in logs if o is not chunk)) for chunk in logs]
     manual = chunk_of("manual", "Chillers are checked every 90 days.", 0.5, 0.5)
     reader = Reader()
     await read_best(reader, [SubqueryResults("How often is the chiller checked?", (*logs, manual))])
@@ -93,7 +93,7 @@ async def test_of_passages_alike_one_is_read() -> None:
 async def test_of_passages_alike_each_thing_that_may_be_asked_for_is_read() -> None:
     """Where those alike are about other things, the one that is asked for is read before them."""
     rooms = [chunk_of(f"room {n}", f"Room {n} has a safe.", 0.9, 0.9) for n in (101, 102, 103)]
-    rooms = [replace(one, near_duplicates=tuple(o.chunk_id for o in rooms if o is not one)) for one in rooms]
+    rooms = [replace(chunk, near_duplicates=tuple(o.chunk_id for o in rooms if o is not chunk)) for chunk in rooms]
     reader = Reader()
     await read_best(reader, [SubqueryResults("What is kept in room 103?", tuple(rooms))])
     assert reader.read_texts[0] == "Room 103 has a safe."

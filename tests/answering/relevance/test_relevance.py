@@ -202,7 +202,7 @@ def test_an_unknown_embedding_model_is_judged_by_words() -> None:
 
 def test_calibrated_cosine_is_no_raw_cosine() -> None:
     """The cosine of a good match, .6 with this model, is worth more than it looks, that of an unrelated text less."""
-    good, unrelated = (MODEL.cosine.probability({"chunk_similarity": one}) for one in (0.65, 0.2))
+    good, unrelated = (MODEL.cosine.probability({"chunk_similarity": cosine}) for cosine in (0.65, 0.2))
     assert good > 0.65
     assert unrelated < 0.2
 

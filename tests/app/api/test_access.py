@@ -150,7 +150,9 @@ OPEN = {"metrics", "ready", "health"}
 
 def words(collections: Any) -> set[str]:
     """The words by which an answer gives away that it knows these collections."""
-    return {word for one in collections for word in (one, WORDS[one][0].partition(".")[0])} - {"tasks"}
+    return {word for collection in collections for word in (collection, WORDS[collection][0].partition(".")[0])} - {
+        "tasks"
+    }
 
 
 def untimed(text: str) -> str:
@@ -170,7 +172,7 @@ async def test_no_interface_tells_a_key_of_what_it_may_not_see(
     """Each interface is asked twice for each collection. What a key sees, it gets; what it does not see is answered
     exactly as what does not exist, is in no reply to it, and in no log line of its requests."""
     caplog.set_level(logging.DEBUG)
-    seen, hidden = KEYS[key], [one for one in WORDS if one not in KEYS[key]]
+    seen, hidden = KEYS[key], [word for word in WORDS if word not in KEYS[key]]
     async with caller(container) as client:
         for name, ask in INTERFACES.items():
             for collection in (*QUESTIONS, NOWHERE, None):
@@ -186,9 +188,9 @@ async def test_no_interface_tells_a_key_of_what_it_may_not_see(
                         [vars(record) for record in caplog.records if record.name.startswith("garden")], default=str
                     )
                 )
-                told = said.replace(collection or "-", "").lower() if collection in hidden else said.lower()
+                message = said.replace(collection or "-", "").lower() if collection in hidden else said.lower()
                 asked = words([collection]) if collection in hidden else set()
-                assert not [word for word in words(hidden) - asked if word in told], where
+                assert not [word for word in words(hidden) - asked if word in message], where
                 if key == "nobody":
                     assert first.status_code == (200 if name in OPEN else 401), where
                 elif name == "folders" and key.endswith("reader"):
@@ -219,10 +221,10 @@ async def test_no_tool_tells_an_agent_of_what_it_may_not_see(
     not see is answered as what does not exist. The resources are documents that it sees."""
     with serve(container) as address:
         for key in KEYS.keys() - {"nobody"}:
-            seen, hidden = KEYS[key], [one for one in WORDS if one not in KEYS[key]]
+            seen, hidden = KEYS[key], [word for word in WORDS if word not in KEYS[key]]
             async with with_headers(address, keys[key]) as client:
 
-                async def told(
+                async def message_of(
                     tool: str, collection: str, client: Client = client, hidden: list[str] = hidden
                 ) -> tuple[bool, str]:
                     document, question = WORDS.get(collection, ("x.md",))[0], QUESTIONS.get(collection, "Where?")
@@ -232,17 +234,17 @@ async def test_no_tool_tells_an_agent_of_what_it_may_not_see(
                     return result.is_error, body.replace(collection, NOWHERE) if collection in hidden else body
 
                 for tool in ("ask", "search", "read", "list_documents"):
-                    nowhere = await told(tool, NOWHERE)
+                    nowhere = await message_of(tool, NOWHERE)
                     assert nowhere[0]
                     for collection in QUESTIONS:
-                        failed, text = await told(tool, collection)
+                        failed, text = await message_of(tool, collection)
                         assert not [word for word in words(hidden) if word in text], (key, tool, collection)
                         if collection in hidden:
                             assert (failed, text) == nowhere, (key, tool, collection)
                         else:
                             assert (failed, WORDS[collection][0] in text) == (False, True), (key, tool, collection)
-                own = next((one for one in WORDS if one in seen), "")
-                assert [one.name for one in (await client.list_resources()).resources] == [WORDS[own][0]]
+                own = next((word for word in WORDS if word in seen), "")
+                assert [resource.name for resource in (await client.list_resources()).resources] == [WORDS[own][0]]
                 for collection in set(QUESTIONS) - {own}:
                     with pytest.raises(MCPError):
                         await client.read_resource(f"garden://documents/{WORDS[collection][0]}")
@@ -263,13 +265,13 @@ async def test_what_a_key_does_not_see_it_cannot_change(
                 await client.post("/api/v1/documents/tortoise.md", **at),
                 await client.delete("/api/v1/documents/tortoise.md", **at),
             ]
-            assert [one.status_code for one in replies] == [status] * 3, key
+            assert [reply.status_code for reply in replies] == [status] * 3, key
             gone = await client.delete("/api/v1/collections/aquarium", headers=keys[key])
             assert gone.status_code == (404 if status == 400 else status)
         after = (await client.get("/api/v1/documents", params={"collection": "payroll"}, headers=keys["all"])).json()
         assert before == after
         listed = await client.get("/api/v1/documents", params={"collection": "aquarium"}, headers=keys["all"])
-        assert [one["id"] for one in listed.json()["documents"]] == ["tortoise.md"]
+        assert [document["id"] for document in listed.json()["documents"]] == ["tortoise.md"]
         for method in ("post", "delete"):
             own: dict[str, Any] = {
                 "params": {"collection": "payroll", "name": "note.md"},
@@ -322,24 +324,24 @@ MESSAGES: dict[str, dict[str, Any]] = {
 def test_no_agent_is_told_either(container: AppContainer, keys: dict[str, dict[str, str]], key: str) -> None:
     """Each tool is called twice for each collection, and resources are listed and read: as on every interface."""
     accepted = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
-    hidden = [one for one in WORDS if one not in KEYS[key]]
+    hidden = [word for word in WORDS if word not in KEYS[key]]
     with serve(container) as address, httpx.Client(base_url=address, timeout=30) as client:
 
-        def told(method: str, **params: Any) -> str:
+        def message_of(method: str, **params: Any) -> str:
             message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
             replies = [client.post("/mcp", json=message, headers=keys[key] | accepted) for _ in range(2)]
-            assert {one.status_code for one in replies} == {401 if key == "nobody" else 200}, replies[0].text
+            assert {reply.status_code for reply in replies} == {401 if key == "nobody" else 200}, replies[0].text
             return replies[0].text + replies[1].text
 
-        assert not [word for word in words(hidden) if word in told("resources/list").lower()]
+        assert not [word for word in words(hidden) if word in message_of("resources/list").lower()]
         uri = "garden://documents/lantern.md"
-        assert ("LANTERN" in told("resources/read", uri=uri)) == ("corporate_documents" in KEYS[key])
+        assert ("LANTERN" in message_of("resources/read", uri=uri)) == ("corporate_documents" in KEYS[key])
         for tool, arguments in MESSAGES.items():
             for collection in (*QUESTIONS, None):
                 chosen = {"collection": collection} if collection else {}
-                text = told("tools/call", name=tool, arguments=arguments | chosen)
+                text = message_of("tools/call", name=tool, arguments=arguments | chosen)
                 if collection in hidden:
-                    nowhere = told("tools/call", name=tool, arguments=arguments | {"collection": NOWHERE})
+                    nowhere = message_of("tools/call", name=tool, arguments=arguments | {"collection": NOWHERE})
                     assert text.replace(collection, NOWHERE) == nowhere, (key, tool, collection)
                 else:
                     assert not [word for word in words(hidden) - {"tortoise"} if word in text.lower()], (key, tool)

@@ -94,7 +94,7 @@ def test_every_marker_has_an_annotation_at_its_offsets(client: openai.OpenAI, ht
     completion = ask(client, query)
     message, extension = completion.choices[0].message, completion.model_extra["knowledge_garden"]
     cited = [annotation.url_citation for annotation in message.annotations]
-    markers = [message.content[one.start_index : one.end_index] for one in cited]
+    markers = [message.content[annotation.start_index : annotation.end_index] for annotation in cited]
     assert len(markers) == extension["answer"].count("[")
     for marker, one in zip(markers, cited, strict=True):
         document = extension["citedDocuments"][int(marker.strip("[]")) - 1]
@@ -144,7 +144,7 @@ def test_a_stream_brings_the_same(client: openai.OpenAI, query: str) -> None:
     assert deltas[0].role == "assistant"
     *_, last, usage = chunks
     assert last.choices[0].finish_reason == "stop"
-    expected = [one.model_dump() for one in whole.choices[0].message.annotations]
+    expected = [annotation.model_dump() for annotation in whole.choices[0].message.annotations]
     assert last.choices[0].delta.model_extra["annotations"] == expected
     assert lasting(last.model_extra["knowledge_garden"]) == lasting(whole.model_extra["knowledge_garden"])
     assert (usage.choices, usage.usage) == ([], whole.usage)

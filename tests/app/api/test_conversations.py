@@ -93,7 +93,7 @@ def test_an_answer_for_employees_is_none_for_contractors(embedding: EmbeddingMod
     assert [one["answer"].startswith(who) for one, who in zip(answers, ("Employees", "Trainees"), strict=False)] == [
         True
     ] * 2
-    assert [one["metadata"]["answerSynthesized"] for one in answers] == [True, True, False, False]
+    assert [answer["metadata"]["answerSynthesized"] for answer in answers] == [True, True, False, False]
 
 
 def test_a_complete_question_and_another_conversation_owe_nothing_to_it(http: httpx.Client) -> None:
@@ -213,9 +213,9 @@ def test_the_chat_model_rewrites_the_follow_up(chat: tuple[OllamaPeer, httpx.Cli
     ask(http, talk, "What must be worn on the construction site?")
     before = len(peer.requests)
     peer.answers = [f'"{CHEMICALS}"\n']
-    told = events(ask(http, talk, "And with chemicals?"))
-    assert told[0] == ("rewritten", {"query": CHEMICALS})
-    assert "goggles" in told[-1][1]["answer"]
+    sent = events(ask(http, talk, "And with chemicals?"))
+    assert sent[0] == ("rewritten", {"query": CHEMICALS})
+    assert "goggles" in sent[-1][1]["answer"]
     rewriting = peer.requests[before].body
     assert "What must be worn on the construction site?" in str(rewriting["messages"])
     assert "And with chemicals?" in str(rewriting["messages"])
@@ -237,9 +237,9 @@ def test_an_outage_while_rewriting_costs_no_follow_up(chat: tuple[OllamaPeer, ht
     talk = uuid4().hex
     ask(http, talk, DAYS)
     peer.fault = Fault("drop", path="/api/chat")
-    told = events(ask(http, talk, "And for interns?"))
-    assert told[0] == ("rewritten", {"query": "How many vacation days are there for interns?"})
-    assert (told[-1][0], told[-1][1].get("error")) in (("error", "SYNTHESIS_FAILED"), ("answer", None))
+    sent = events(ask(http, talk, "And for interns?"))
+    assert sent[0] == ("rewritten", {"query": "How many vacation days are there for interns?"})
+    assert (sent[-1][0], sent[-1][1].get("error")) in (("error", "SYNTHESIS_FAILED"), ("answer", None))
 
 
 async def test_a_forgotten_conversation_is_not_stored_by_its_last_run(tmp_path: Path) -> None:

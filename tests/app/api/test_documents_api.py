@@ -103,7 +103,7 @@ async def test_a_deleted_document_is_gone_and_can_come_again(client: httpx.Async
     gone = await client.delete(address("notes.md"))
     note = "garden ingest leaves it out from now on, until it is run with --restore."
     assert (gone.status_code, gone.json()) == (200, {"id": "notes.md", "chunks": 1, "note": note})
-    assert [one["title"] for one in (await client.get("/api/v1/documents")).json()["documents"]] == ["Odd"]
+    assert [document["title"] for document in (await client.get("/api/v1/documents")).json()["documents"]] == ["Odd"]
     assert (await client.get("/api/v1/chunks/notes.md%230")).status_code == 404
     answer = await client.post("/query", json={"query": "Where does the lighthouse of Larkfield stand?"})
     assert answer.json()["metadata"]["answerSynthesized"] is False
@@ -122,7 +122,10 @@ async def test_a_replaced_document_is_named(client: httpx.AsyncClient) -> None:
     assert (await upload(client, "readme.md", south)).json()["note"].startswith("Replaced: the document readme.md")
     assert (await upload(client, "north/readme.md", north)).json()["note"] == ""
     listed = (await client.get("/api/v1/documents")).json()["documents"]
-    assert [(one["id"], one["hasFile"]) for one in listed] == [("north/readme.md", True), ("readme.md", True)]
+    assert [(document["id"], document["hasFile"]) for document in listed] == [
+        ("north/readme.md", True),
+        ("readme.md", True),
+    ]
 
 
 async def test_both_documents_of_one_name_can_be_kept(client: httpx.AsyncClient) -> None:
@@ -133,7 +136,7 @@ async def test_both_documents_of_one_name_can_be_kept(client: httpx.AsyncClient)
         second = await client.post("/api/v1/documents?name=readme.md&replace=false", content=south, headers=BYTES)
         assert second.json()["note"] == "Stored as readme-2.md, since another document is named readme.md."
     listed = (await client.get("/api/v1/documents")).json()["documents"]
-    assert [one["id"] for one in listed] == ["readme-2.md", "readme.md"]
+    assert [document["id"] for document in listed] == ["readme-2.md", "readme.md"]
 
 
 async def test_folders_are_listed_for_who_may_upload(
@@ -146,11 +149,11 @@ async def test_folders_are_listed_for_who_may_upload(
     IngestManifest(folder, [tmp_path / "docs"]).synced()
     IngestManifest(folder, [tmp_path / "watched"]).synced(watched=True)
     found = (await client.get("/api/v1/folders")).json()["folders"]
-    assert [(one["path"], one["watched"]) for one in found] == [
+    assert [(path["path"], path["watched"]) for path in found] == [
         (str(tmp_path / "docs"), False),
         (str(tmp_path / "watched"), True),
     ]
-    assert all(datetime.fromisoformat(one["syncedAt"]) <= datetime.now(UTC) for one in found)
+    assert all(datetime.fromisoformat(path["syncedAt"]) <= datetime.now(UTC) for path in found)
     async with caller(container, "10.0.0.7") as elsewhere:
         assert (await elsewhere.get("/api/v1/folders")).status_code == 403
 
@@ -160,7 +163,7 @@ async def test_one_name_in_two_unicode_forms_is_one_document(client: httpx.Async
     await upload(client, "cafe\u0301.md", b"The cafe opens at 7.")
     await upload(client, "caf\u00e9.md", b"The cafe opens at 9.")
     listed = (await client.get("/api/v1/documents")).json()["documents"]
-    assert [one["id"] for one in listed] == ["caf\u00e9.md"]
+    assert [document["id"] for document in listed] == ["caf\u00e9.md"]
     assert (await client.delete(address("cafe\u0301.md"))).status_code == 200
 
 
@@ -181,7 +184,7 @@ async def test_a_document_deleted_by_hand_stays_deleted(
     for _ in range(2):
         report = await ingest()
         assert (report.added, report.unchanged, report.deleted) == (0, 1, 1)
-        assert [(one.path, one.reason.partition(";")[0][:20]) for one in report.skipped] == [
+        assert [(file.path, file.reason.partition(";")[0][:20]) for file in report.skipped] == [
             ("a.md", "deleted by hand on 2")
         ]
     assert (await ingest(restore=True)).added == 1
@@ -236,7 +239,7 @@ async def test_a_broken_store_is_an_outage(container: AppContainer) -> None:
             await client.delete(address("a")),
         ]
     default.store = kept
-    assert [(one.status_code, one.json()["error"]) for one in answers] == [(503, "RETRIEVAL_FAILED")] * 3
+    assert [(answer.status_code, answer.json()["error"]) for answer in answers] == [(503, "RETRIEVAL_FAILED")] * 3
 
 
 async def test_ratings_are_questions_for_eval(client: httpx.AsyncClient, container: AppContainer) -> None:

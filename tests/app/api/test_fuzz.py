@@ -78,7 +78,11 @@ def right(operation: Any) -> Any:
 
 def wrong(operation: Any) -> Any:
     """Calls that it does not allow. In a path that takes any text no text is wrong, and looking for one takes long."""
-    free = {one.name: "nobody.md" for one in operation.path_parameters if "pattern" not in one.definition["schema"]}
+    free = {
+        parameter.name: "nobody.md"
+        for parameter in operation.path_parameters
+        if "pattern" not in parameter.definition["schema"]
+    }
     return operation.as_strategy(generation_mode=GenerationMode.NEGATIVE, path_parameters=free or None)
 
 

@@ -98,7 +98,7 @@ async def again(client: httpx.AsyncClient, document_id: str, **headers: str) -> 
 async def with_file(client: httpx.AsyncClient) -> set[str]:
     """The ids of the documents whose file can be read again."""
     listed = (await client.get("/api/v1/documents")).json()["documents"]
-    return {one["id"] for one in listed if one["hasFile"]}
+    return {document["id"] for document in listed if document["hasFile"]}
 
 
 async def test_a_changed_file_replaces_its_document(client: httpx.AsyncClient, folder: Path) -> None:
@@ -170,7 +170,7 @@ async def test_the_page_of_a_pdf_is_drawn_with_the_quote_marked(client: httpx.As
     await upload(client, "pier.pdf", (KNOWLEDGE / "hr_policy.pdf").read_bytes())
     for document in ("pier.pdf", "sub/manual.pdf"):
         listed = (await client.get(f"/api/v1/documents/{quote(document, safe='')}")).json()["chunks"]
-        chunk = next(one for one in listed if one["page"] == 3)
+        chunk = next(listed_chunk for listed_chunk in listed if listed_chunk["page"] == 3)
         end = len(chunk["text"].rstrip())
         start = chunk["text"].rindex(". ", 0, end - 1) + 2
         path = f"/api/v1/pictures/{quote(chunk['chunkId'], safe='')}"
@@ -190,12 +190,12 @@ async def test_the_page_of_a_pdf_is_drawn_with_the_quote_marked(client: httpx.As
 
 async def test_only_files_that_were_ingested_are_read(client: httpx.AsyncClient, top: Path) -> None:
     """Whatever ids the rows of an ingested file bear, they open no file: outside the folder, hidden, or linked."""
-    stored = {one["id"] for one in (await client.get("/api/v1/documents")).json()["documents"]}
+    stored = {document["id"] for document in (await client.get("/api/v1/documents")).json()["documents"]}
     assert set(hostile(top)) <= stored
     assert await with_file(client) == {"notes.md", "sub/manual.pdf"}
-    for one in (*hostile(top), "secret.pdf", "nobody.pdf"):
-        assert (await again(client, one)).status_code == 404, one
-        assert (await client.get(f"/api/v1/files/{quote(one, safe='')}")).status_code == 404, one
+    for name in (*hostile(top), "secret.pdf", "nobody.pdf"):
+        assert (await again(client, name)).status_code == 404, name
+        assert (await client.get(f"/api/v1/files/{quote(name, safe='')}")).status_code == 404, name
 
 
 async def test_who_may_upload_may_ingest_again(container: AppContainer, top: Path) -> None:
@@ -243,5 +243,7 @@ def test_an_upload_whose_sender_leaves_is_stored_whole(tmp_path: Path, embedding
         sent = {"params": {"name": "log.jsonl"}, "content": LOG.encode(), "headers": LINES}
         with client.stream("POST", "/api/v1/documents", **sent) as response:
             next(response.iter_lines())
-        wait_until(lambda: [one["chunks"] for one in client.get("/api/v1/documents").json()["documents"]] == [150])
-        assert [one["text"] for one in client.get("/api/v1/documents/log").json()["chunks"]][-1] == "Day 149."
+        wait_until(
+            lambda: [document["chunks"] for document in client.get("/api/v1/documents").json()["documents"]] == [150]
+        )
+        assert [chunk["text"] for chunk in client.get("/api/v1/documents/log").json()["chunks"]][-1] == "Day 149."

@@ -99,10 +99,14 @@ async def test_an_agent_finds_its_way(connect: Connect, http: httpx.Client) -> N
 
         resources = (await client.list_resources()).resources
         stored = get(http, "/api/v1/documents")["documents"]
-        assert [(one.name, one.title) for one in resources] == [(one["id"], one["title"]) for one in stored]
-        whole = await client.read_resource(next(one.uri for one in resources if one.name == cited["documentId"]))
+        assert [(resource.name, resource.title) for resource in resources] == [
+            (point["id"], point["title"]) for point in stored
+        ]
+        whole = await client.read_resource(
+            next(resource.uri for resource in resources if resource.name == cited["documentId"])
+        )
         assert cited["quote"] in whole.contents[0].text
-        assert [one.uri_template for one in (await client.list_resource_templates()).resource_templates] == [
+        assert [template.uri_template for template in (await client.list_resource_templates()).resource_templates] == [
             "garden://documents/{document_id}"
         ]
 

@@ -151,7 +151,7 @@ def test_documents_are_listed_and_deleted_by_keyboard(visitor: Visitor, own: str
     expect(page.locator("#documents-state")).to_have_text("2 documents.")
     assert focused(page).startswith("Delete Notes")
     listed = httpx.get(f"{own}/api/v1/documents", timeout=30).json()["documents"]
-    assert [one["id"] for one in listed] == ["notes.md", "pier.txt"]
+    assert [document["id"] for document in listed] == ["notes.md", "pier.txt"]
     for left in (1, 0):
         page.keyboard.press("Enter")
         page.keyboard.press("Tab")
@@ -340,10 +340,10 @@ def test_an_upload_shows_its_progress(visitor: Visitor, own: str) -> None:
     expect(page.locator("#uploads .good")).to_contain_text("added, 150 passages", timeout=SLOW)
     expect(page.locator("#uploads .good")).to_be_in_viewport(ratio=1)
     shown, told = page.evaluate("[shown, told]")
-    (size,) = {one.split(" of ")[1] for one in shown if one.startswith("sending, ")}
+    (size,) = {line.split(" of ")[1] for line in shown if line.startswith("sending, ")}
     assert size == f"{-(-len(LOG) // 1024)} kB"
     assert {"indexing, 64 of 150 passages", "indexing, 128 of 150 passages"} <= set(shown)
-    assert [one.removeprefix("log.jsonl: ")[:8] for one in told] == ["sent; th", "indexing", "added, 1"]
+    assert [line.removeprefix("log.jsonl: ")[:8] for line in told] == ["sent; th", "indexing", "added, 1"]
     assert page.locator("#said").get_attribute("role") == "status"
 
 

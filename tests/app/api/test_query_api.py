@@ -79,7 +79,7 @@ def test_evidence_quotes_stand_at_their_offsets(http: httpx.Client) -> None:
 def test_what_is_said_around_a_question_costs_no_answer(http: httpx.Client, text: str) -> None:
     """Greeting, background and thanks change neither the answer nor what it cites, nor that a question is declined."""
     for question in (CHEMICALS, OFF_TOPIC):
-        alone, around = (post(http, query=one).json() for one in (question, text.format(question)))
+        alone, around = (post(http, query=text_).json() for text_ in (question, text.format(question)))
         assert (around["answer"], around["citedDocuments"]) == (alone["answer"], alone["citedDocuments"])
 
 
@@ -107,8 +107,8 @@ def test_a_declined_question_shows_the_closest_passages(http: httpx.Client) -> N
     body = post(http, query=OFF_TOPIC, includeEvidence=True).json()
     assert body["evidence"] == []
     assert 1 <= len(body["closest"]) <= 3
-    assert all(set(one) == {"chunkId", "documentId", "title", "text", "relevance"} for one in body["closest"])
-    relevances = [one["relevance"] for one in body["closest"]]
+    assert all(set(chunk) == {"chunkId", "documentId", "title", "text", "relevance"} for chunk in body["closest"])
+    relevances = [chunk["relevance"] for chunk in body["closest"]]
     assert relevances == sorted(relevances, reverse=True)
     assert "closest" not in post(http, query=CHEMICALS, includeEvidence=True).json()
     assert "closest" not in post(http, query=OFF_TOPIC).json()

@@ -54,9 +54,9 @@ async def retrieved(client: httpx.AsyncClient, **scope: Any) -> list[str]:
     streamed = (await client.post("/query/stream", json={"query": QUESTION, **scope})).text
     events = [json.loads(line[6:]) for line in streamed.splitlines() if line.startswith("data: ")]
     ids = sorted({chunk["documentId"] for chunk in events[0]["chunks"]})
-    cited = {one["id"] for one in events[-1]["citedDocuments"]}
+    cited = {document["id"] for document in events[-1]["citedDocuments"]}
     asked = (await client.post("/query", json={"query": QUESTION, **scope})).json()
-    assert {one["id"] for one in asked["citedDocuments"]} == cited <= set(ids)
+    assert {document["id"] for document in asked["citedDocuments"]} == cited <= set(ids)
     return ids
 
 

@@ -109,29 +109,29 @@ def test_a_thread_is_a_conversation(client: SyncLangGraphClient) -> None:
     assert (apart["question"]["text"], apart.get("rewritten")) == ("And for visitors?", None)
 
 
-def said(*texts: str) -> dict[str, Any]:
+def chat_input(*texts: str) -> dict[str, Any]:
     return {"messages": [{"role": "user", "content": text} for text in texts]}
 
 
 def test_a_chat_holds_a_conversation(client: SyncLangGraphClient, http: httpx.Client) -> None:
     """On a thread of messages, each reply is the answer of /query with its sources; a follow-up is understood."""
     thread = client.threads.create()["thread_id"]
-    state: Any = client.runs.wait(thread, "knowledge_garden_chat", input=said(CHEMICALS))
+    state: Any = client.runs.wait(thread, "knowledge_garden_chat", input=chat_input(CHEMICALS))
     plain = http.post("/query", json={"query": CHEMICALS}).json()
     (block,) = state["messages"][-1]["content"]
     assert block["text"] == f"{plain['answer']}\n\nSources:\n\n1. Safety Manual, page 3"
-    state = client.runs.wait(thread, "knowledge_garden_chat", input=said("And for visitors?"))
+    state = client.runs.wait(thread, "knowledge_garden_chat", input=chat_input("And for visitors?"))
     assert [message["type"] for message in state["messages"]] == ["human", "ai"] * 2
     metadata = state["messages"][-1]["response_metadata"]
     assert metadata["rewritten"] == "What are the safety protocols for visitors?"
-    whole: Any = client.runs.wait(None, "knowledge_garden_chat", input=said(CHEMICALS, "And for visitors?"))
+    whole: Any = client.runs.wait(None, "knowledge_garden_chat", input=chat_input(CHEMICALS, "And for visitors?"))
     assert whole["messages"][-1]["response_metadata"] == metadata
     assert whole["messages"][-1]["content"][0]["text"] == state["messages"][-1]["content"][0]["text"]
 
 
 def test_a_reply_has_citations_as_langchain_has_them(client: SyncLangGraphClient, http: httpx.Client) -> None:
     """Each marker of the text has a citation at its offsets, whose quote stands in the chunk that it names."""
-    state: Any = client.runs.wait(None, "knowledge_garden_chat", input=said(CHEMICALS))
+    state: Any = client.runs.wait(None, "knowledge_garden_chat", input=chat_input(CHEMICALS))
     (block,) = AIMessage(**state["messages"][-1]).content_blocks
     assert block["type"] == "text"
     assert block["annotations"]
@@ -153,7 +153,7 @@ def test_the_question_graph_is_drawn_in_the_chat_and_seen_at_work(client: SyncLa
     assert {source.partition(":")[0] for source, target in edges if target == "reply"} == {"question"}
     seen: list[str] = []
     for part in client.runs.stream(
-        None, "knowledge_garden_chat", input=said(CHEMICALS), stream_mode="updates", stream_subgraphs=True
+        None, "knowledge_garden_chat", input=chat_input(CHEMICALS), stream_mode="updates", stream_subgraphs=True
     ):
         if part.event.startswith("updates"):
             seen += part.data
@@ -164,16 +164,20 @@ def test_a_chats_thread_keeps_its_messages_alone(client: SyncLangGraphClient) ->
     """Messages go in, and are the state of a thread: what the nodes leave for each other does not last."""
     (assistant,) = client.assistants.search(graph_id="knowledge_garden_chat", metadata={"created_by": "system"})
     schemas: Any = client.assistants.get_schemas(assistant["assistant_id"])
-    assert [list(schemas[one]["properties"]) for one in ("input_schema", "output_schema")] == [["messages"]] * 2
+    assert [list(schemas[name]["properties"]) for name in ("input_schema", "output_schema")] == [["messages"]] * 2
     thread = client.threads.create()["thread_id"]
-    client.runs.wait(thread, "knowledge_garden_chat", input=said(CHEMICALS))
+    client.runs.wait(thread, "knowledge_garden_chat", input=chat_input(CHEMICALS))
     state: Any = client.threads.get_state(thread)
     assert set(state["values"]) == {"messages"}
 
 
 @pytest.mark.parametrize(
     ("messages", "outcome"),
-    [(said(OFF_TOPIC), "no_relevant_chunks"), (said(" "), "invalid_input"), ({"messages": []}, "invalid_input")],
+    [
+        (chat_input(OFF_TOPIC), "no_relevant_chunks"),
+        (chat_input(" "), "invalid_input"),
+        ({"messages": []}, "invalid_input"),
+    ],
 )
 def test_a_chat_says_why_there_is_no_answer(
     client: SyncLangGraphClient, messages: dict[str, Any], outcome: str
@@ -240,7 +244,7 @@ def longest_row_of_numbers(value: Any) -> int:
     if isinstance(value, dict):
         return max(map(longest_row_of_numbers, value.values()), default=0)
     if isinstance(value, list):
-        numbers = sum(isinstance(one, int | float) for one in value)
+        numbers = sum(isinstance(number, int | float) for number in value)
         return max([numbers, *map(longest_row_of_numbers, value)])
     return 0
 

@@ -109,7 +109,7 @@ def test_a_web_page_is_cited_by_its_address(docs: Path) -> None:
         done = ingest(address, "--allow-private")
     assert summary(done) == "1 added, 0 changed, 0 unchanged, 0 removed; 1 chunk written"
     found = CliRunner().invoke(command, ["search", "Where does the lighthouse stand?", "--json"])
-    assert [one["source_url"] for one in json.loads(found.stdout)["results"]] == [address]
+    assert [result["source_url"] for result in json.loads(found.stdout)["results"]] == [address]
     assert read_sources(docs.parent / "data" / "corporate_documents") == []
 
 
@@ -149,7 +149,7 @@ def test_the_summary_ends_with_what_was_not_read_and_why(docs: Path) -> None:
         "not read old.doc (1 .doc) save it in the current format, .docx",
     ]
     report = json.loads(ingest(docs, "--json").stdout)
-    assert [(one["suffix"], one["files"]) for one in report["unread"]] == [(".mdx", 2), (".doc", 1)]
+    assert [(row["suffix"], row["files"]) for row in report["unread"]] == [(".mdx", 2), (".doc", 1)]
 
 
 def test_what_was_deleted_by_hand_comes_back_where_that_is_asked_for(docs: Path) -> None:

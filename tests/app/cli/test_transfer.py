@@ -83,8 +83,8 @@ async def answers(embedding: EmbeddingModel, **settings: Any) -> list[Any]:
     results = [await container.service.ask({"query": question}) for question in QUESTIONS]
     await container.aclose()
     return [
-        (one.outcome, one.answer, [(cited.chunk_id, cited.start, cited.end) for cited in one.citations])
-        for one in results
+        (result.outcome, result.answer, [(cited.chunk_id, cited.start, cited.end) for cited in result.citations])
+        for result in results
     ]
 
 
@@ -154,8 +154,8 @@ def test_push_copies_everything_and_goes_on_where_it_ended(
         again = printed(capsys)
         assert first["chunks"] > 100
         assert (again["documents"], again["chunks"], again["unchanged"]) == (0, 0, first["documents"])
-        asked = [one.body for one in peer.asked(f"/collections/{NAME}/index?wait=true")]
-        assert {one["field_name"] for one in asked} >= {"metadata.source", "metadata.document_id"}
+        asked = [request.body for request in peer.asked(f"/collections/{NAME}/index?wait=true")]
+        assert {body["field_name"] for body in asked} >= {"metadata.source", "metadata.document_id"}
         assert asyncio.run(answers(embedding, vector_store="qdrant", qdrant_url=peer.url)) == before
 
 

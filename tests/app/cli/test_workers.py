@@ -62,7 +62,7 @@ def test_two_workers_answer_and_a_dead_one_is_replaced(start: Start) -> None:
     assert ended
     service.signal(signal.SIGTERM)
     assert service.wait() == 0
-    assert not [one for one in before if runs(one)]
+    assert not [pid for pid in before if runs(pid)]
 
 
 @pytest.mark.timeout(600)
@@ -71,7 +71,7 @@ def test_workers_end_with_their_parent(start: Start) -> None:
     service = start(WORKERS="2")
     serving = workers(service)
     service.kill()
-    until(lambda: not any(runs(one) for one in serving))
+    until(lambda: not any(runs(pid) for pid in serving))
 
 
 def test_a_wrong_setting_is_reported_once() -> None:

@@ -48,8 +48,8 @@ def test_links_do_not_lead_out(tmp_path: Path) -> None:
     (tmp_path / "elsewhere" / "other.md").write_text("secret")
     (root / "folder").symlink_to(tmp_path / "elsewhere")
     found = list(find_files(root))
-    assert [one.source for one in found if not isinstance(one, SkippedFile)] == ["inside.md", "real.md"]
-    assert [one.path for one in found if isinstance(one, SkippedFile)] == ["folder", "outside.md"]
+    assert [file.source for file in found if not isinstance(file, SkippedFile)] == ["inside.md", "real.md"]
+    assert [file.path for file in found if isinstance(file, SkippedFile)] == ["folder", "outside.md"]
 
 
 def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_any_filter_is_obeyed_or_refused(filtered: Any, where: dict[str, Any]) -
     except InvalidInput as error:
         refused = error.details["field"]
         asked = where[refused] if isinstance(where[refused], list) else [where[refused]]
-        assert '"' in refused or {type(one) for one in asked} not in ({str}, {int})
+        assert '"' in refused or {type(part) for part in asked} not in ({str}, {int})
         return
     for document in found:
         for name, value in where.items():

@@ -158,7 +158,7 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
     """A pipe that never speaks and a link to nothing are named."""
     os.mkfifo(tmp_path / "a.jsonl")
     (tmp_path / "b.md").symlink_to(tmp_path / "nothing.md")
-    assert [one.path for one in find_files(tmp_path) if isinstance(one, SkippedFile)] == ["a.jsonl", "b.md"]
+    assert [file.path for file in find_files(tmp_path) if isinstance(file, SkippedFile)] == ["a.jsonl", "b.md"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

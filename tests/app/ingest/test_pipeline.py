@@ -158,7 +158,7 @@ async def test_prune_keeps_what_cannot_be_read(container: Path, store: EmbeddedS
     await run_ingest(container)
     (container / "sub" / "rules.pdf").write_bytes(b"%PDF broken")
     report = await run_ingest(container, prune=True)
-    assert (report.removed, [one.path for one in report.skipped]) == (0, ["sub/rules.pdf"])
+    assert (report.removed, [file.path for file in report.skipped]) == (0, ["sub/rules.pdf"])
     assert "sub/rules.pdf" in await store.adocuments()
 
 
@@ -194,7 +194,7 @@ async def test_a_broken_file_is_named_and_the_rest_kept(
     (container / "page.html").write_text("<html><body><script>x = 1</script></body></html>")
     report = await run_ingest(container)
     assert report.added == 3
-    assert {one.path: one.reason for one in report.skipped} == {
+    assert {file.path: file.reason for file in report.skipped} == {
         "empty.txt": "empty",
         "noise.md": "binary data, not text",
         "commas.csv": "no text in it",
@@ -289,7 +289,7 @@ async def test_progress_is_reported(container: Path, store: EmbeddedStore, embed
     reported: list[Progress] = []
     await ingest_into(CollectionWriter(store, embeddings, MODEL), [container], on_progress=reported.append)
     assert reported[-1] == Progress(files_read=3, files=3, documents=3, chunks=5, chunks_found=5)
-    assert [one.chunks for one in reported] == sorted(one.chunks for one in reported)
+    assert [report.chunks for report in reported] == sorted(report.chunks for report in reported)
 
 
 async def test_a_mistyped_path_stops_it(store: EmbeddedStore, run_ingest: RunIngest, tmp_path: Path) -> None:

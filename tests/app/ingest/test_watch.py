@@ -89,7 +89,7 @@ async def test_changes_are_ingested_and_what_is_gone_is_removed(
         (folder / "weir.md").unlink()
         (folder / "mill").rename(outside)
         await here.until("pier.md")
-    assert [one.path for report in here.reports for one in report.skipped] == ["broken.pdf"]
+    assert [file.path for report in here.reports for file in report.skipped] == ["broken.pdf"]
 
 
 async def test_a_restart_catches_up(store: EmbeddedStore, embeddings: MiniLMEmbeddings, folder: Path) -> None:
@@ -102,7 +102,7 @@ async def test_a_restart_catches_up(store: EmbeddedStore, embeddings: MiniLMEmbe
         await here.until("weir.md")
 
         async def noted() -> bool:
-            return [(one.path, one.watched) for one in synced_paths(folder.parent / "data" / "documents")] == [
+            return [(path.path, path.watched) for path in synced_paths(folder.parent / "data" / "documents")] == [
                 (str(folder), True)
             ]
 

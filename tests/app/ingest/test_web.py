@@ -52,7 +52,7 @@ def counts(report: IngestReport) -> list[int]:
 
 async def stored(store: EmbeddedStore) -> dict[str, str]:
     """The text of each document by the address its chunks are cited with."""
-    return {str(one.metadata["url"]): one.text async for page in store.apoints() for one in page}
+    return {str(point.metadata["url"]): point.text async for page in store.apoints() for point in page}
 
 
 async def test_pages_of_a_sitemap(site: WebPeer, read: Read, store: EmbeddedStore) -> None:

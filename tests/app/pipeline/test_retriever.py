@@ -254,9 +254,11 @@ async def test_a_deadline_missed_in_the_search_is_no_fault_of_the_embedding(
     text = "On which port does the service listen?"
     retriever = HybridRetriever(Busy(), AtHand(embeddings, text))
     asking = [retriever.retrieve(asked(text, seconds=0.04)) for _ in range(16)]
-    late = [one for one in await asyncio.gather(*asking, return_exceptions=True) if isinstance(one, BaseException)]
+    late = [
+        reply for reply in await asyncio.gather(*asking, return_exceptions=True) if isinstance(reply, BaseException)
+    ]
     assert late
-    assert {type(one) for one in late} == {StoreUnavailable}
+    assert {type(error) for error in late} == {StoreUnavailable}
 
 
 class Foreign:

@@ -106,9 +106,11 @@ def test_what_does_worse_is_not_kept(tmp_path: Path) -> None:
     rows = [{"document_id": p, "title": p, "chunk_id": f"{p}#0", "text": f"The {p} grows in May."} for p in PLANTS]
     corpus.write_text("\n".join(map(json.dumps, rows)))
     asked = [f"{text} {plant}?" for plant in PLANTS[:12] for text in ("When grows the", "How old is the")]
-    answerable = [{"question": one, "answerable": True, "gold_chunk": f"{one.split()[-1][:-1]}#0"} for one in asked]
+    answerable = [
+        {"question": question, "answerable": True, "gold_chunk": f"{question.split()[-1][:-1]}#0"} for question in asked
+    ]
     # the same again, more often, as not answerable: declining them all is right more often than not
-    declined = [{"question": one, "answerable": False} for one in (asked * 2)[: len(asked) * 3 // 2]]
+    declined = [{"question": question, "answerable": False} for question in (asked * 2)[: len(asked) * 3 // 2]]
     questions.write_text("\n".join(map(json.dumps, answerable + declined)))
     assert garden("ingest", str(corpus), data=data).exit_code == 0
     silent = {"bias": -20.0, "weights": {}}

@@ -34,7 +34,7 @@ def test_a_heading_is_asked_if_it_is_of_one_document_and_says_enough() -> None:
             chunk("c", 0, None, title="Guide to moorland"),
         ]
     )
-    found = {one.text: (one.chunks, one.documents) for one in rows}
+    found = {row.text: (row.chunks, row.documents) for row in rows}
     assert found == {"Nesting places": ({"a#0", "a#1"}, {"a"}), "Guide to moorland": ({"c#0"}, {"c"})}
 
 
@@ -58,7 +58,7 @@ async def test_with_its_document_left_out_nothing_is_right_for_a_heading(tmp_pat
     embeddings = container.embedding.embeddings
     await ingest_into(container.writer, [documents])
     stored = [point async for page in container.store.apoints() for point in page]
-    rows = heading_questions([chunk_from_payload(one.chunk_id, {"metadata": one.metadata}) for one in stored])
+    rows = heading_questions([chunk_from_payload(point.chunk_id, {"metadata": point.metadata}) for point in stored])
     heard: list[int] = []
     reader = OnnxReader()
     samples = await heading_samples(rows, container.store, embeddings, reader, lambda done, **_: heard.append(done))

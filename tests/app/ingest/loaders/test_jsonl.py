@@ -53,7 +53,7 @@ def test_broken_rows_are_named_and_left_out(tmp_path: Path) -> None:
         tmp_path / "a.jsonl", good, "{", "[1]", {"document_id": "d"}, "", {"document_id": "e", "text": " "}, good
     )
     *broken, document = load(path)
-    reasons = [one.reason for one in broken if isinstance(one, SkippedFile)]
+    reasons = [file.reason for file in broken if isinstance(file, SkippedFile)]
     assert reasons[:2] == ["line 2: not JSON", "line 3: not a JSON object"]
     assert reasons[2:] == ["line 4: text: Field required", "line 6: text: is empty"]
     assert isinstance(document, LoadedDocument)
@@ -63,7 +63,7 @@ def test_broken_rows_are_named_and_left_out(tmp_path: Path) -> None:
 def test_many_broken_rows_are_counted(tmp_path: Path) -> None:
     """After twenty named rows the rest is a number."""
     results = load(rows(tmp_path / "a.jsonl", {"document_id": "d", "text": "Good."}, *["{"] * 50))
-    assert [one.reason for one in results if isinstance(one, SkippedFile)][-1] == "30 more broken lines"
+    assert [result.reason for result in results if isinstance(result, SkippedFile)][-1] == "30 more broken lines"
 
 
 def test_rows_that_are_no_documents(tmp_path: Path) -> None:

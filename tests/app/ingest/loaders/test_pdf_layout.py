@@ -127,7 +127,7 @@ def test_columns_are_read_one_after_the_other(tmp_path: Path, drawn: str) -> Non
     """However they are drawn, a column ends before the next begins; a hyphen goes where the word has none."""
     left = down(LEFT)
     right = down(RIGHT, 320, 57, 12.5) if drawn == "with other leading" else down(RIGHT, 320)
-    page = [*left, *right] if drawn == "by columns" else sorted([*left, *right], key=lambda one: one[1])
+    page = [*left, *right] if drawn == "by columns" else sorted([*left, *right], key=lambda word: word[1])
     assert texts(loaded(tmp_path / "a.pdf", page, size=10)) == COLUMNS
 
 
@@ -270,9 +270,9 @@ def test_a_list_is_no_table(tmp_path: Path) -> None:
     """Markers with white space behind them, and numbers at the start of a line of text, make no columns."""
     items = ["Close the gate.", "Lock the shed.", "Call the porter."]
     page = [
-        one
+        word
         for at, item in enumerate(items, 1)
-        for one in ((60.0, 50.0 + 20 * at, f"{at}."), (90.0, 50.0 + 20 * at, item))
+        for word in ((60.0, 50.0 + 20 * at, f"{at}."), (90.0, 50.0 + 20 * at, item))
     ]
     assert [block.kind for block in loaded(tmp_path / "a.pdf", page).blocks] == ["list"] * 3
     (text,) = texts(

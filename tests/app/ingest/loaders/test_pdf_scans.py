@@ -83,7 +83,7 @@ async def test_every_page_has_its_time(tmp_path: Path, monkeypatch: pytest.Monke
     install(tmp_path, monkeypatch, seconds=1)
     (path := tmp_path / "a.pdf").write_bytes(scan(*[pdf([(11, CODE)])] * 5))
     async with FileReaderProcess(seconds_per_file=4) as reader:
-        (document,) = [one async for one in reader.read(FoundFile(path, "a.pdf"))]
+        (document,) = [document async for document in reader.read(FoundFile(path, "a.pdf"))]
     assert isinstance(document, SplitDocument)
     assert "text recognised on scanned pages: 1, 2, 3, 4, 5" in document.notes
 

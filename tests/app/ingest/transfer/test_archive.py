@@ -48,10 +48,10 @@ async def pages(points: list[Point]) -> AsyncIterator[list[Point]]:
 
 async def held(store: EmbeddedStore) -> dict[str, tuple[object, ...]]:
     """All that a collection holds."""
-    found = [one async for page in store.apoints() for one in page]
+    found = [point async for page in store.apoints() for point in page]
     return {
-        one.chunk_id: (one.text, one.metadata, one.dense.tobytes(), one.sentences.tobytes(), one.sparse)
-        for one in found
+        point.chunk_id: (point.text, point.metadata, point.dense.tobytes(), point.sentences.tobytes(), point.sparse)
+        for point in found
     }
 
 
@@ -81,7 +81,9 @@ async def test_everything_comes_back(tmp_path: Path) -> None:
     for text in FRUIT:
         asked = [HybridQuery(question_vector(EMBEDDING, text), (3, 5))]
         first, second = await here.ahybrid(asked, 10), await there.ahybrid(asked, 10)
-        assert [one.chunk for one in first.candidates[0]] == [one.chunk for one in second.candidates[0]]
+        assert [candidate.chunk for candidate in first.candidates[0]] == [
+            candidate.chunk for candidate in second.candidates[0]
+        ]
         assert await here.asimilarity_search_with_score(text) == await there.asimilarity_search_with_score(text)
     assert (await copy(archive, archive.documents, there, FAKE)).chunks == 0
     await here.aclose()
@@ -100,7 +102,7 @@ async def test_a_copy_that_was_cut_short_goes_on(tmp_path: Path) -> None:
         """The file, as it is read when its disk goes."""
 
         async def apoints(self) -> AsyncIterator[list[Point]]:
-            yield [one async for page in archive.apoints() for one in page][:GROUP]
+            yield [point async for page in archive.apoints() for point in page][:GROUP]
             raise OSError("gone")
 
     with pytest.raises(OSError, match="gone"):
@@ -116,7 +118,9 @@ async def test_a_file_that_is_not_whole_is_refused(tmp_path: Path) -> None:
     """Cut anywhere, or with a byte changed anywhere, it is one clear error, or it still holds the very same."""
     file = await exported(tmp_path, 12)
     content = file.read_bytes()
-    whole = [(one.chunk_id, one.text, one.dense.tobytes()) async for page in Archive(file).apoints() for one in page]
+    whole = [
+        (point.chunk_id, point.text, point.dense.tobytes()) async for page in Archive(file).apoints() for point in page
+    ]
     draw = random.Random(3)
     for cut in [0, 1, 511, *(draw.randrange(len(content)) for _ in range(60))]:
         file.write_bytes(content[:cut])

@@ -44,8 +44,8 @@ async def test_citations_are_streamed(chat: ChatModel, cohere_peer: CoherePeer) 
     for _ in range(2):
         reply = await reply_of(chat.model)
         cited = [
-            (one["start"], one["end"], [s["id"] for s in one["sources"]])
-            for one in reply.additional_kwargs["citations"]
+            (citation["start"], citation["end"], [s["id"] for s in citation["sources"]])
+            for citation in reply.additional_kwargs["citations"]
         ]
         assert cited == [(0, 7, ["1"]), (11, 15, ["2", "1"])]
         assert (reply.text, reply.response_metadata["finish_reason"]) == (ANSWER.text, "COMPLETE")

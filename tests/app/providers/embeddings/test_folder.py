@@ -89,9 +89,9 @@ def test_prefixes_are_embedded(tmp_path: Path) -> None:
     """A prefix of questions changes the vector of a question, and that of no passage."""
     plain = write_text_encoder(tmp_path / "plain", WORDS)
     prompted = write_text_encoder(tmp_path / "prompted", WORDS, prompts={"query": "query: "})
-    (question, passage), (asked, told) = vectors(plain), vectors(prompted)
+    (question, passage), (asked, prompted_passage) = vectors(plain), vectors(prompted)
     assert np.abs(question - asked).max() > 1e-3
-    np.testing.assert_allclose(passage, told, atol=1e-6)
+    np.testing.assert_allclose(passage, prompted_passage, atol=1e-6)
 
 
 def test_what_goes_past_the_models_length_is_not_read(tmp_path: Path) -> None:

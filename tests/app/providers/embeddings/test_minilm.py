@@ -104,7 +104,9 @@ def test_questions_have_the_precision_that_is_fast(tmp_path: Path, flags: str, p
 
 def test_both_precisions_tell_the_same(embeddings: MiniLMEmbeddings) -> None:
     """A question's vector is nearly the same in both, so a collection may be asked from any processor."""
-    fp32, int8 = (np.concatenate([embeddings.encode([text], one) for text in TEXTS]) for one in ("fp32", "int8"))
+    fp32, int8 = (
+        np.concatenate([embeddings.encode([text], precision) for text in TEXTS]) for precision in ("fp32", "int8")
+    )
     assert cosines(fp32, int8).min() >= 0.995
 
 

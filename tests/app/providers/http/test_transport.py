@@ -173,10 +173,10 @@ async def test_requests_are_httpx_own(peer: Echo) -> None:
     alone, over = peer.requests[:4], peer.requests[4:]
     for first, second in zip(alone, over, strict=True):
         assert (second.method, second.path, second.body) == (first.method, first.path, first.body)
-        assert _told(second) == _told(first)
+        assert _metadata_of(second) == _metadata_of(first)
 
 
-def _told(request: Received) -> dict[str, str]:
+def _metadata_of(request: Received) -> dict[str, str]:
     """What the headers say, but for those of the connection, and that there is no body."""
     reported = {name: value for name, value in request.headers.items() if name != "connection"}
     return {name: value for name, value in reported.items() if (name, value) != ("content-length", "0")}
@@ -239,7 +239,7 @@ async def test_the_environments_proxy_is_used(peer: Echo, monkeypatch: pytest.Mo
             assert (await client.get("/plain?q=1")).content == ANSWER
         async with make(peer.url) as client:
             await client.get("/plain")
-        assert [one.path for one in peer.requests] == ["http://garden.invalid/plain?q=1", "/plain"]
+        assert [request.path for request in peer.requests] == ["http://garden.invalid/plain?q=1", "/plain"]
 
 
 async def test_a_name_and_password_in_the_address_are_sent(peer: Echo) -> None:

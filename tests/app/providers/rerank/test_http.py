@@ -78,13 +78,13 @@ def test_blocking_calls_score_too(settings: Settings, peer: RerankPeer) -> None:
 async def test_log_odds_are_distinguished_from_probabilities(grader: RerankGrader, peer: RerankPeer) -> None:
     """A server that once gave what is no probability is read as one of log-odds from then on."""
     peer.scores = [0.3, 0.95, 0.01]
-    first = {one.chunk_id: one.relevance or 0.0 for one in await grader.grade(ASKED, pool())}
+    first = {chunk.chunk_id: chunk.relevance or 0.0 for chunk in await grader.grade(ASKED, pool())}
     assert first["c1"] == pytest.approx(0.8, abs=0.001)
     peer.scores = [-3.0, 7.74, -11.0]
-    second = {one.chunk_id: one.relevance or 0.0 for one in await grader.grade(ASKED, pool())}
+    second = {chunk.chunk_id: chunk.relevance or 0.0 for chunk in await grader.grade(ASKED, pool())}
     assert second["c2"] > 0.999 > 0.5 > second["c1"] > second["c3"]
     peer.scores = [0.3, 0.95, 0.01]
-    third = {one.chunk_id: one.relevance or 0.0 for one in await grader.grade(ASKED, pool())}
+    third = {chunk.chunk_id: chunk.relevance or 0.0 for chunk in await grader.grade(ASKED, pool())}
     assert third["c3"] > 0.8 > first["c3"]
 
 
@@ -97,7 +97,7 @@ async def test_scores_that_are_no_numbers_are_a_failure(
     with pytest.raises(RerankFailed):
         await grader.grade(ASKED, pool())
     peer.scores = [0.3, 0.95, 0.01]
-    graded = {one.chunk_id: one.relevance or 0.0 for one in await grader.grade(ASKED, pool())}
+    graded = {chunk.chunk_id: chunk.relevance or 0.0 for chunk in await grader.grade(ASKED, pool())}
     assert graded["c1"] == pytest.approx(0.8, abs=0.001)
 
 

@@ -107,7 +107,7 @@ async def test_scores_that_are_no_numbers_are_a_failure(
 async def test_scores_are_brought_onto_our_scale(grader: RerankGrader, peer: CoherePeer) -> None:
     """Cohere's 0.3, the threshold of the Validation API, becomes 0.8, the relevance threshold."""
     peer.scores = [0.3, 0.95, 0.01]
-    graded = {one.chunk_id: one.relevance or 0.0 for one in await grader.grade(ASKED, pool())}
+    graded = {chunk.chunk_id: chunk.relevance or 0.0 for chunk in await grader.grade(ASKED, pool())}
     assert graded["c1"] == pytest.approx(0.8, abs=0.001)
     assert graded["c2"] > 0.98
     assert graded["c3"] < 0.15
@@ -126,7 +126,7 @@ async def test_any_langchain_compressor_that_scores() -> None:
     grader: Grader = RerankGrader(Pickiest())
     graded = await grader.grade(ASKED, pool())
     assert graded[0].chunk_id == "c2"
-    assert [one.relevance for one in graded[1:]] == [pytest.approx(0.0, abs=0.001)] * (len(POOL) - 1)
+    assert [chunk.relevance for chunk in graded[1:]] == [pytest.approx(0.0, abs=0.001)] * (len(POOL) - 1)
 
 
 @pytest.mark.parametrize(

@@ -46,16 +46,16 @@ async def grader(folder: Path, calibration) -> AsyncIterator[Grader]:  # type: i
 async def test_every_candidate_once_best_first(grader: Grader) -> None:
     """All chunks come back, otherwise unchanged, the one that is about the question first, with space for the rest."""
     graded = await grader.grade(ASKED, pool())
-    assert [one.chunk_id for one in graded] == ["c2", "c3", "c1"]
+    assert [chunk.chunk_id for chunk in graded] == ["c2", "c3", "c1"]
     assert graded[0].relevance is not None
     assert graded[0].relevance > 0.8 > 0.5 > (graded[-1].relevance or 0.0)
-    assert {replace(one, relevance=0.0) for one in graded} == set(POOL)
+    assert {replace(chunk, relevance=0.0) for chunk in graded} == set(POOL)
 
 
 async def test_parts_count_by_the_best(grader: Grader) -> None:
     """Of a compound question, a chunk has the relevance of the part it is most about; no chunk, no work."""
-    both = {one.chunk_id: one.relevance for one in await grader.grade(ASKED, pool(*TEXTS[:2]))}
-    alone = {one.chunk_id: one.relevance or 0.0 for one in await grader.grade(ASKED, pool())}
+    both = {chunk.chunk_id: chunk.relevance for chunk in await grader.grade(ASKED, pool(*TEXTS[:2]))}
+    alone = {chunk.chunk_id: chunk.relevance or 0.0 for chunk in await grader.grade(ASKED, pool())}
     assert (both["c1"] or 0.0) > alone["c1"]
     assert both["c2"] == alone["c2"]
     assert await grader.grade(ASKED, pool(chunks=())) == []
@@ -69,7 +69,7 @@ async def test_scores_are_the_models_own(tmp_path: Path, type_ids: bool) -> None
     documents = [Document(text) for text in texts]
     wanted = {text: sigmoid(logit(ASKED.text, text, TEXTS)) for text in texts}
     scored = await reranker.acompress_documents(documents, ASKED.text)
-    assert {one.page_content: one.metadata[SCORE] for one in scored} == pytest.approx(wanted)
+    assert {document.page_content: document.metadata[SCORE] for document in scored} == pytest.approx(wanted)
     assert reranker.compress_documents(documents, ASKED.text) == scored
     await reranker.aclose()  # type: ignore[attr-defined]
 

@@ -42,7 +42,7 @@ async def test_a_passage_is_read_alone(reader: OnnxReader) -> None:
     """What is found in a passage does not depend on the passages that are read at the same time."""
     other = Passage("Bread", ("Bread needs flour, water, salt and time.",) * 9)
     fresh = OnnxReader()
-    found = await asyncio.gather(*(fresh.read("What is needed?", one) for one in (other, LEAVE, other)))
+    found = await asyncio.gather(*(fresh.read("What is needed?", passage) for passage in (other, LEAVE, other)))
     assert found[1] == await reader.read("What is needed?", LEAVE)
     fresh.close()
 
@@ -52,7 +52,7 @@ async def test_strange_passages_are_read(reader: OnnxReader, sentences: tuple[st
     """No sentence, a blank one, half a surrogate pair and one that is too long each have a score."""
     read = await reader.read("What?", Passage("", sentences))
     assert len(read.sentences) == len(sentences)
-    assert all(0.0 <= chance <= 1.0 for chance in sentence_probabilities(read))
+    assert all(0.0 <= probability <= 1.0 for probability in sentence_probabilities(read))
 
 
 async def test_only_near_chunks_are_read(reader: OnnxReader) -> None:

@@ -46,7 +46,7 @@ async def test_filters_and_ids() -> None:
     store = as_store(filled(), MODEL)
     found = await store.asimilarity_search_with_score("?", k=5, filter={"source": ["0.md", "4.md"]})
     assert {document.id for document, _ in found} == {"f0", "f4"}
-    assert [one.page_content for one in await store.aget_by_ids(["f3", "nobody"])] == [FRUIT[3]]
+    assert [document.page_content for document in await store.aget_by_ids(["f3", "nobody"])] == [FRUIT[3]]
     await store.aprobe()
 
 
@@ -61,7 +61,7 @@ async def test_a_filter_reads_on_until_enough_pass() -> None:
     )
     ours = as_store(store, MODEL)
     for where in ({"source": "x/*"}, {"date": {"gte": "2024-05-01"}}):
-        assert [one.id for one in await ours.asimilarity_search("Note 7.", k=3, filter=where)] == ["x"]
+        assert [document.id for document in await ours.asimilarity_search("Note 7.", k=3, filter=where)] == ["x"]
 
 
 async def test_a_vendors_own_store_works_and_its_failure_is_ours() -> None:

@@ -56,7 +56,7 @@ async def test_a_server_that_never_ends_its_answer_holds_no_connection(fault: Fa
         peer.fault = fault
         store = ChromaStore(EMBEDDING, peer.url, "c", SIZE, seconds=0.5)
         failed = await asyncio.gather(*(store.acount() for _ in range(40)), return_exceptions=True)
-        assert {type(one) for one in failed} == {StoreUnavailable}
+        assert {type(error) for error in failed} == {StoreUnavailable}
         assert await asyncio.to_thread(peer.wait_until, lambda: peer.connections == 0)
         peer.fault = Fault("status", 401)
         with pytest.raises(StoreUnavailable, match="API key"):

@@ -82,9 +82,9 @@ async def test_a_collection_of_another_pipeline_is_read_as_it_is(
     chunk = found[0].chunks[0]
     assert (chunk.chunk_id, chunk.document_id, chunk.page) == ("c2", "safety_manual.pdf", 7)
     assert chunk.similarity == pytest.approx(1.0, abs=1e-5)
-    assert {one.keyword for one in found[0].chunks} == {0.0}
+    assert {chunk.keyword for chunk in found[0].chunks} == {0.0}
     assert chunk.span_similarities[0] == pytest.approx(1.0, abs=1e-5)
-    goggles = next(one for one in found[0].chunks if one.chunk_id == "c1")
+    goggles = next(chunk for chunk in found[0].chunks if chunk.chunk_id == "c1")
     assert (goggles.section, goggles.source, len(goggles.spans)) == ("Chemical Handling", "safety_manual.pdf", 2)
     assert EMBEDDING.texts == embedded, "the second question embeds no sentence again"
     assert [record.getMessage() for record in caplog.records] == ["no_sparse_vectors"]
@@ -232,7 +232,7 @@ async def test_the_text_may_be_in_a_field_of_ones_own(chroma: ChromaServer, stor
     chroma.fill(store.collection, {**manual(), "documents": None, "metadatas": rows})
     with pytest.raises(StoreUnavailable, match="have body, file_name: TEXT_FIELD"):
         await store.aprobe()
-    told = ChromaStore(EMBEDDING, chroma.url, store.collection, SIZE, seconds=30, text_field="body")
-    (found,) = await told.asimilarity_search(str(MANUAL["documents"][1]), k=1)
+    own_field = ChromaStore(EMBEDDING, chroma.url, store.collection, SIZE, seconds=30, text_field="body")
+    (found,) = await own_field.asimilarity_search(str(MANUAL["documents"][1]), k=1)
     assert (found.page_content, found.metadata["file_name"]) == (MANUAL["documents"][1], "manual.pdf")
-    await told.aclose()
+    await own_field.aclose()

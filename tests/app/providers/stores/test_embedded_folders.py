@@ -63,7 +63,7 @@ def attempts(folder: Path, *calls: str, setup: str = "", command: tuple[str, ...
     main = [
         "async def main():",
         "    store = store_in(Path(sys.argv[1]))",
-        *(f"    await attempt({one})" for one in calls),
+        *(f"    await attempt({call})" for call in calls),
     ]
     code = "\n".join([textwrap.dedent(ATTEMPT), textwrap.dedent(setup), *main, "asyncio.run(main())"])
     if not command:

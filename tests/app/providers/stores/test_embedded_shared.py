@@ -34,8 +34,8 @@ async def opened(tmp_path: Path) -> AsyncIterator[Callable[..., EmbeddedStore]]:
         return stores[-1]
 
     yield make
-    for one in stores:
-        await one.aclose()
+    for store in stores:
+        await store.aclose()
 
 
 WRITER = """
@@ -235,12 +235,12 @@ async def test_filters_of_a_saved_segment_are_exact(
     store, points = opened(build_from=100), [point(number) for number in range(2_000)]
     await store.aupsert(points)
     await store.aoptimize()
-    allowed = [one for one in points if all(one.metadata[name] in value for name, value in where.items())]
+    allowed = [point for point in points if all(point.metadata[name] in value for name, value in where.items())]
     query = HybridQuery(point(5_000).dense, ())
-    nearest = sorted(allowed, key=lambda one: -float(one.dense @ query.dense))
+    nearest = sorted(allowed, key=lambda point: -float(point.dense @ query.dense))
     for limit in (10, len(allowed)):
         ((*hits,),) = (await store.ahybrid([query], limit, where)).candidates
-        assert [one.chunk.chunk_id for one in hits] == [one.chunk_id for one in nearest[:limit]]
+        assert [hit.chunk.chunk_id for hit in hits] == [point.chunk_id for point in nearest[:limit]]
 
 
 async def test_segments_do_not_show(opened: Callable[..., EmbeddedStore]) -> None:
@@ -250,10 +250,10 @@ async def test_segments_do_not_show(opened: Callable[..., EmbeddedStore]) -> Non
     await store.aoptimize()
     await store.aupsert(points[100:])
     query = HybridQuery(point(5_000).dense, ())
-    nearest = sorted(points, key=lambda one: -float(one.dense @ query.dense))[:20]
+    nearest = sorted(points, key=lambda point: -float(point.dense @ query.dense))[:20]
     ((*hits,),) = (await store.ahybrid([query], 20)).candidates
-    assert [one.chunk.chunk_id for one in hits] == [one.chunk_id for one in nearest]
-    assert {one.chunk_id in {own.chunk_id for own in points[100:]} for one in nearest} == {True, False}
+    assert [hit.chunk.chunk_id for hit in hits] == [point.chunk_id for point in nearest]
+    assert {point.chunk_id in {own.chunk_id for own in points[100:]} for point in nearest} == {True, False}
 
 
 async def test_segments_that_are_lost_or_broken_cost_no_answer(
@@ -321,7 +321,7 @@ async def test_a_filter_is_remembered_no_longer_than_it_is_true(opened: Callable
 
     async def sources() -> list[str]:
         hits = await store.ahybrid(query, 20, {"source": "s1"})
-        return sorted(one.chunk.chunk_id for one in hits.candidates[0])
+        return sorted(candidate.chunk.chunk_id for candidate in hits.candidates[0])
 
     assert await sources() == await sources() == ["c1", "c3", "c5"]
     await other.aupsert([point(7)])

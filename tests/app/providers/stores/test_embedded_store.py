@@ -124,7 +124,7 @@ async def test_scores_are_cosines_as_measured_highest_first(store: EmbeddedStore
         zip([d.id for d in given], cosines("pears", [indexed_text({}, d.page_content) for d in given]), strict=True)
     )
     found = await store.asimilarity_search_with_score("pears", k=5)
-    assert [document.id for document, _ in found] == sorted(expected, key=lambda one: -expected[one])
+    assert [document.id for document, _ in found] == sorted(expected, key=lambda document_id: -expected[document_id])
     assert [score for _, score in found] == pytest.approx([expected[document.id] for document, _ in found], abs=1e-6)
     assert min(expected.values()) < 0, "a cosine below 0 stays below 0"
     clipped = await store.asimilarity_search_with_relevance_scores("pears", k=5)

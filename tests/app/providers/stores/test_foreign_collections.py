@@ -97,10 +97,10 @@ async def test_text_document_page_and_source_are_found(
     assert "safety.pdf" in (chunk.source or "")
     assert "safety.pdf" in chunk.title
     assert len(chunk.span_similarities) == 2
-    assert [one.page_content for one in await store.aget_by_ids([chunk.chunk_id])] == [TEXTS[0]]
+    assert [document.page_content for document in await store.aget_by_ids([chunk.chunk_id])] == [TEXTS[0]]
     assert sorted([point.text async for page in store.apoints() for point in page]) == sorted(TEXTS)
     (only,) = await retriever.retrieve(asked("?", "hr.pdf"))
-    assert [one.text for one in only.chunks] == [TEXTS[2]]
+    assert [chunk.text for chunk in only.chunks] == [TEXTS[2]]
 
 
 def test_what_a_node_says_of_itself_is_no_metadata() -> None:

@@ -69,10 +69,10 @@ async def test_keywords_are_measured_as_bm25_says(store: QdrantStore) -> None:
     hits = await store.ahybrid([HybridQuery(question_vector(EMBEDDING, "?"), tuple(terms.values()))], 3)
     weights = [document_weights(indexed_text({"title": "So"}, text)) for text in texts]
     for term in terms.values():
-        n = sum(term in one for one in weights)
+        n = sum(term in weight for weight in weights)
         assert hits.idf[term] == pytest.approx(math.log(1 + (3 - n + 0.5) / (n + 0.5)), rel=1e-4)
-    for one in hits.candidates[0]:
-        assert one.sparse == pytest.approx(weights[int(one.chunk.document_id[1:])], rel=1e-5)
+    for candidate in hits.candidates[0]:
+        assert candidate.sparse == pytest.approx(weights[int(candidate.chunk.document_id[1:])], rel=1e-5)
 
 
 async def test_the_keyword_channel_finds_what_the_vectors_do_not(store: QdrantStore) -> None:
@@ -81,7 +81,7 @@ async def test_the_keyword_channel_finds_what_the_vectors_do_not(store: QdrantSt
     for n, word in enumerate(["apples", "pears", "plums", "figs", "limes"]):
         stems = tuple(map(dimension, question_stems(word)))
         hits = await store.ahybrid([HybridQuery(question_vector(EMBEDDING, word), stems)], 1)
-        assert f"d{n}" in {one.chunk.document_id for one in hits.candidates[0]}
+        assert f"d{n}" in {candidate.chunk.document_id for candidate in hits.candidates[0]}
 
 
 async def test_sentence_vectors_are_read_and_not_computed(peer: QdrantPeer, store: QdrantStore) -> None:
@@ -90,7 +90,7 @@ async def test_sentence_vectors_are_read_and_not_computed(peer: QdrantPeer, stor
     before = EMBEDDING.texts
     found = await HybridRetriever(store, EMBEDDING).retrieve(asked(FRUIT[0]))
     assert EMBEDDING.texts == before
-    apples = next(one for one in found[0].chunks if one.document_id == "d0")
+    apples = next(chunk for chunk in found[0].chunks if chunk.document_id == "d0")
     assert apples.span_similarities[0] == pytest.approx(1.0, abs=5e-3)
     assert apples.keyword > 0
 
@@ -151,8 +151,8 @@ async def test_a_collection_of_another_pipeline_is_read_as_it_is(
     assert (chunk.document_id, chunk.page, chunk.section, chunk.keyword) == ("safety.pdf", 5, "Acids", 0.0)
     assert chunk.similarity == pytest.approx(1.0, abs=1e-5)
     assert len(chunk.span_similarities) == 2
-    assert [one.document_id for one in only[0].chunks] == ["hr.pdf"]
-    assert [one.page_content for one in await store.aget_by_ids([chunk.chunk_id])] == [chunk.text]
+    assert [chunk.document_id for chunk in only[0].chunks] == ["hr.pdf"]
+    assert [document.page_content for document in await store.aget_by_ids([chunk.chunk_id])] == [chunk.text]
     reported = [record.getMessage() for record in caplog.records]
     assert reported == ["no_sparse_vectors", "no_sentence_vectors"][named == "dense" :]
 
@@ -180,12 +180,12 @@ async def test_the_chunks_of_a_question_come_in_one_request(peer: QdrantPeer, st
     await store.aprobe()
     peer.requests.clear()
     found = await HybridRetriever(store, EMBEDDING, pool=5).retrieve(asked("Apples?", None, FRUIT[0], FRUIT[2]))
-    assert [len(one.chunks) for one in found] == [5, 5]
-    paths = [one.path.rpartition("/points")[2] for one in peer.requests]
+    assert [len(result.chunks) for result in found] == [5, 5]
+    paths = [request.path.rpartition("/points")[2] for request in peer.requests]
     assert set(paths[:-1]) <= {"/query/batch", "/count"}
     assert paths[-1] == "/query/batch"
     searches = peer.requests[-1].body["searches"]
-    assert [(one["limit"], one["with_vector"]) for one in searches] == [
+    assert [(search["limit"], search["with_vector"]) for search in searches] == [
         (MAX_ALIKE * 5, ["dense", "bm25", "sentences"])
     ] * 2
 
@@ -198,8 +198,8 @@ async def test_the_server_keeps_the_chunks_that_the_embedded_store_keeps(store: 
     points = [point(f"d{n}", 0, "h", text) for n, text in enumerate(texts)]
     embedded = EmbeddedStore(EMBEDDING, tmp_path, "c", SIZE)
     embedded.open()
-    for one in (store, embedded):
-        await one.aupsert(points)
+    for each in (store, embedded):
+        await each.aupsert(points)
     for text in ("Are figs sweet and green?", "pears", "limes limes often", "nothing of these"):
         question = asked(text)
         here = await HybridRetriever(embedded, EMBEDDING, pool=7).retrieve(question)
@@ -223,7 +223,7 @@ async def test_langchain_qdrant_reads_what_we_store(peer: QdrantPeer, store: Qdr
         vector_name="dense",
     )
     found = theirs.similarity_search(indexed_text({"title": "So"}, FRUIT[2]), k=1)
-    assert [(one.page_content, one.metadata["document_id"]) for one in found] == [(FRUIT[2], "d2")]
+    assert [(result.page_content, result.metadata["document_id"]) for result in found] == [(FRUIT[2], "d2")]
 
 
 async def test_what_langchain_qdrant_stores_is_read(peer: QdrantPeer, store: QdrantStore) -> None:
