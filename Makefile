@@ -95,7 +95,7 @@ eval: $(VENV)/.installed-dev  ## measure quality on the sample questions; EVAL=D
 	done; fi
 
 .PHONY: docs
-docs: $(VENV)/.installed-dev  ## write into README.md and docs/settings.md what the code itself knows
+docs: $(VENV)/.installed-dev  ## write into CONTRIBUTING.md and docs/settings.md what the code itself knows
 	@$(BIN)/python docs/render.py
 
 .PHONY: pictures

@@ -1,4 +1,4 @@
-"""Write what the code itself knows: the drawing of the graph into README.md, every setting into docs/settings.md.
+"""Write what the code itself knows: the drawing of the graph into CONTRIBUTING.md, every setting into docs/settings.md.
 
 ``make docs`` runs it; ``tests/repository/test_readme.py`` fails while a block differs from what it would write.
 """
@@ -46,7 +46,7 @@ def settings() -> str:
 
 
 BLOCKS = {"graph": graph, "settings": settings}
-PAGES = {"graph": ROOT / "README.md", "settings": ROOT / "docs" / "settings.md"}
+PAGES = {"graph": ROOT / "CONTRIBUTING.md", "settings": ROOT / "docs" / "settings.md"}
 """Block -> the page that holds it."""
 
 

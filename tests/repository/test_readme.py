@@ -25,13 +25,21 @@ def render() -> ModuleType:
 
 
 def test_drawing_and_settings_are_the_codes_own(render: ModuleType) -> None:
-    """The README's drawing of the graph and the table of docs/settings.md are what ``make docs`` would write now."""
+    """CONTRIBUTING.md's drawing of the graph and the table of docs/settings.md are what ``make docs`` would write now."""
     for block, page in render.PAGES.items():
         text = page.read_text(encoding="utf-8")
         assert text.count(f"<!-- begin {block}") == text.count(f"<!-- end {block} -->") == 1
         assert render.rendered(text) == text
-    assert "no_answer;" in README
+    assert "no_answer;" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert "| `RELEVANCE_THRESHOLD` | `0.8` |" in (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+
+
+def test_steps_are_those_of_the_graph(render: ModuleType) -> None:
+    """The README's table of steps has every node of the graph, and where each goes on to."""
+    rows = re.findall(r"^\| `(\w+)` \|.*\| ([^|]*) \|$", README.partition("| step |")[2].partition("\n\n")[0], re.MULTILINE)
+    following = {step: {name.strip("`") for name in names.split(", ")} for step, names in rows}
+    drawn = re.findall(r"^\t(\w+) -\.?->? (.*);$", render.graph().replace("__end__", "end"), re.MULTILINE)
+    assert following == {step: set(names.split(" & ")) for step, names in drawn if step != "__start__"}
 
 
 def test_paths_in_the_readme_exist() -> None:
