@@ -36,7 +36,9 @@ def test_drawing_and_settings_are_the_codes_own(render: ModuleType) -> None:
 
 def test_steps_are_those_of_the_graph(render: ModuleType) -> None:
     """The README's table of steps has every node of the graph, and where each goes on to."""
-    rows = re.findall(r"^\| `(\w+)` \|.*\| ([^|]*) \|$", README.partition("| step |")[2].partition("\n\n")[0], re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(\w+)` \|.*\| ([^|]*) \|$", README.partition("| step |")[2].partition("\n\n")[0], re.MULTILINE
+    )
     following = {step: {name.strip("`") for name in names.split(", ")} for step, names in rows}
     drawn = re.findall(r"^\t(\w+) -\.?->? (.*);$", render.graph().replace("__end__", "end"), re.MULTILINE)
     assert following == {step: set(names.split(" & ")) for step, names in drawn if step != "__start__"}
