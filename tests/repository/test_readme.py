@@ -25,7 +25,7 @@ def render() -> ModuleType:
 
 
 def test_drawing_and_settings_are_the_codes_own(render: ModuleType) -> None:
-    """CONTRIBUTING.md's drawing of the graph and the table of docs/settings.md are what ``make docs`` would write now."""
+    """CONTRIBUTING.md's drawing of the graph and the table of docs/settings.md are what ``make docs`` would write."""
     for block, page in render.PAGES.items():
         text = page.read_text(encoding="utf-8")
         assert text.count(f"<!-- begin {block}") == text.count(f"<!-- end {block} -->") == 1
