@@ -111,12 +111,23 @@ class Chunk:
         return " | ".join(dict.fromkeys(part for part in (self.title, self.chapter, self.section) if part))
 
 
+class CountedRows(NamedTuple):
+    """Rows of a table that a question counts: the numbers of their sentences in *chunk*."""
+
+    chunk: Chunk
+    rows: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class SubqueryResults:
-    """One sub-question and its candidates as measured against it, best first by the fused score."""
+    """One sub-question and its candidates as measured against it, best first by the fused score.
+
+    ``counted`` are the rows that it asks to count, all of them, by chunk; empty where they are not certain.
+    """
 
     question: str
     chunks: tuple[Chunk, ...]
+    counted: tuple[CountedRows, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

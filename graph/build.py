@@ -53,6 +53,15 @@ def build_graph(ports: Ports, policy: Policy) -> CompiledStateGraph[State, Conte
         """Whether the passages may answer where the model does not."""
         return ports.extractor is not None and state["question"].attribution == "verified"
 
+    async def route_after_grade(state: State) -> Literal["synthesize", "extract", "no_answer", "fail"]:
+        """Answer from the chunks that are relevant, if any; a count by the passages' rows, which no model counts."""
+        if state.get("failure"):
+            return "fail"
+        if not state["graded"]:
+            return "no_answer"
+        counted = any(part.counted for part in state["subquery_results"])
+        return "extract" if counted and stands_in(state) else "synthesize"
+
     async def route_after_synthesize(state: State) -> Literal["cite", "extract", "no_answer", "fail"]:
         if state.get("failure"):
             return "fail"
@@ -92,13 +101,6 @@ async def route_after_retrieve(state: State) -> Literal["grade", "no_answer", "f
     if state.get("failure"):
         return "fail"
     return "grade" if state["chunks"] else "no_answer"
-
-
-async def route_after_grade(state: State) -> Literal["synthesize", "no_answer", "fail"]:
-    """Answer from the chunks that are relevant, if any."""
-    if state.get("failure"):
-        return "fail"
-    return "synthesize" if state["graded"] else "no_answer"
 
 
 async def route_after_extract(state: State) -> Literal["cite", "no_answer", "fail"]:

@@ -1,10 +1,11 @@
 """Answer in the passages' own sentences, without a model."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from answering.evidence.verify import copied
-from answering.extract.sentences import Sentence, answering_sentences, written
+from answering.extract.sentences import Sentence, answering_sentences, counted_sentences, written
 from answering.relevance.graders import OTHER_LABEL_FACTOR, extractive_confidence
 from answering.render import cite_by_document, numbered
 from answering.text.terms import coverage, vocabulary
@@ -12,6 +13,10 @@ from answering.types import Chunk, CitedSentence, Draft, Question, SubqueryResul
 
 UNANSWERED = "The passages found do not answer: {}"
 """Names a sub-question that got no answer, where another one did."""
+COUNTED = "{} rows match:", "One row matches:"
+"""Leads in the rows that a question counts; it cites nothing, they are its evidence."""
+COUNTED_SURELY = 0.9
+"""Probability that a count is right: every word of its question was found. Not fitted."""
 CHARS_PER_TOKEN = 4
 """Characters that a token of ``maxTokens`` stands for where no model counts them."""
 
@@ -60,6 +65,7 @@ class ExtractiveSynthesizer:
         if not answered:
             return Draft(confidence=max((extract.probability for extract in extracts), default=0.0))
         sentences = [sentence for extract in answered for sentence in extract.sentences]
+        counts = [sum(len(found.rows) for found in results.counted) for results in assessed if results.counted]
         unanswered = [extract.question for extract in extracts if extract not in answered]
         notes = tuple(_note(asked) for asked in unanswered)
         most = (question.max_tokens or 0) * CHARS_PER_TOKEN
@@ -71,10 +77,10 @@ class ExtractiveSynthesizer:
         spare = [sentence for best, *others in ranked for sentence in others[best.text.endswith(":") :]]
         spare.sort(key=lambda sentence: (-sentence.score, -sentence.base_score))
         confidence = min(extract.probability for extract in answered)
-        draft = Draft(written(sentences, chunks) + notes, confidence)
+        draft = Draft(_led_in(counts, written(sentences, chunks)) + notes, confidence)
         while most and spare and len(draft.text) > most:
             sentences.remove(spare.pop())
-            draft = Draft(written(sentences, chunks) + notes, confidence)
+            draft = Draft(_led_in(counts, written(sentences, chunks)) + notes, confidence)
         if emit is not None:
             citations, pieces = cite_by_document([copied(sentence, chunks) for sentence in draft.sentences], chunks)
             await emit(numbered(pieces, citations).text)
@@ -86,7 +92,10 @@ def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, ad
 
     Of near-duplicates the longest with every sentence of the answer is cited: which one matches best is arbitrary.
     Chunks with all *added* stems come first; an answer without them is hardly one: it is about something else.
+    Where rows are counted, these are the answer.
     """
+    if results.counted:
+        return Extract(results.question, counted_sentences(results.counted), COUNTED_SURELY)
     passed = {chunk.chunk_id for chunk in chunks}
     relevant = [chunk for chunk in results.chunks if chunk.chunk_id in passed and (chunk.relevance or 0.0) >= least]
     candidates = [chunk for chunk in relevant if chunk.scores]
@@ -115,6 +124,15 @@ def _second(question: str, candidates: Sequence[Chunk], best: Chunk) -> tuple[Se
     if not second or (second.answers or 0.0) < max(SECOND_SHARE * (best.answers or 0.0), MIN_SECOND):
         return ()
     return answering_sentences(second, question, most=1)
+
+
+def _led_in(counts: Sequence[int], sentences: tuple[CitedSentence, ...]) -> tuple[CitedSentence, ...]:
+    """Say before the *sentences* how many rows were counted, if any."""
+    if len(counts) != 1 or not sentences:
+        return sentences
+    (count,) = counts
+    first = replace(sentences[0], before="\n\n")
+    return (CitedSentence(COUNTED[count == 1].format(count)), first, *sentences[1:])
 
 
 def _note(question: str) -> CitedSentence:

@@ -20,7 +20,7 @@ from answering.text.blocks import (
 )
 from answering.text.sentences import sentence_spans
 from answering.text.terms import vocabulary
-from answering.types import Chunk, CitedSentence, Source
+from answering.types import Chunk, CitedSentence, CountedRows, Source
 
 FENCE = "```"
 
@@ -135,6 +135,17 @@ def answering_sentences(chunk: Chunk, question: str, most: int = MAX_SENTENCES) 
     code = {chunk.spans[n][0] for n in numbers if is_fenced(chunk, n)}
     by_start = {s.start: s for s in pieces + lines} | {at: s for at, s in chosen.items() if at not in code}
     return tuple(by_start[start] for start in sorted(by_start))
+
+
+def counted_sentences(counted: Sequence[CountedRows]) -> tuple[Sentence, ...]:
+    """Return the rows that were counted, after the header of the first of them."""
+    header = table_header(counted[0].chunk, counted[0].rows[0])
+    return tuple(
+        piece
+        for at, found in enumerate(counted)
+        for n in (*(header if at == 0 else ()), *found.rows)
+        for piece in _pieces(found.chunk, n, 0.0)
+    )
 
 
 def _pieces(chunk: Chunk, n: int, score: float) -> list[Sentence]:

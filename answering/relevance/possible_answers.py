@@ -3,8 +3,9 @@
 import re
 from itertools import compress, pairwise
 
+from answering.relevance.counted_rows import has_rows_to_count
 from answering.relevance.entities import of_others
-from answering.text.blocks import cells, introduced_by, is_long_code, is_row, table_header
+from answering.text.blocks import cells, introduced_by, is_long_code, table_header
 from answering.text.sentences import code_spans
 from answering.text.terms import NUMBERS, asks_whether, is_content, stem, stems, words
 from answering.types import Chunk
@@ -46,9 +47,6 @@ _ASKS_WHO = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 _ITEM_LABEL = re.compile(r"^\w+ \d+(?=:)")
 """A label that opens a line ("Bike 3: red"), whose number is no amount."""
 _DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days"
-_ASKS_COUNT = re.compile(r"\bhow many\b|\bnumber of\b", re.IGNORECASE)
-MIN_ROWS = 3
-"""Rows of a table, its header included, of which several may be asked for."""
 _ASKS_FREQUENCY = re.compile(r"\bhow (?:often|frequently|many times)\b|\bwhat frequency\b", re.IGNORECASE)
 _FREQUENCY = re.compile(
     rf"""\b(?:every|each|per|an?[ ](?:second|minute|hour|day|week|month|quarter|year)|once|twice|thrice|times?|always
@@ -101,7 +99,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     code = code_spans(chunk.text)
     sentences = chunk.sentences
     rows = [text.startswith("|") for text in sentences]
-    others, counted = of_others(question, chunk), _counted_rows(question, chunk)
+    others, counts = of_others(question, chunk), has_rows_to_count(question, chunk)
     possible = []
     for n, (text, (start, end)) in enumerate(zip(sentences, chunk.spans, strict=True)):
         terms = stems(text)
@@ -115,7 +113,9 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
             not (text in headings or text.startswith("#") or text.endswith("?") or repeats or header or bare)
             and not any(first <= start and end <= last for first, last in code)
             and not (asks_amount and not _AMOUNT.search(_ITEM_LABEL.sub("", text)))
-            and not (others[n] or n in counted or names_another(question, text) or _lacks_cell(question, chunk, n))
+            and not (
+                others[n] or (counts and rows[n]) or names_another(question, text) or _lacks_cell(question, chunk, n)
+            )
         )
     return tuple(possible)
 
@@ -137,17 +137,6 @@ def _lacks_cell(question: str, chunk: Chunk, n: int) -> bool:
     columns = [*compress(row[1:], asked_columns)]
     persons = [value for value in row if not re.search(r"\d", value) and not asked.issuperset(stems(value))]
     return (bool(columns) and not any(columns)) or (bool(_ASKS_WHO.search(question)) and not persons)
-
-
-def _counted_rows(question: str, chunk: Chunk) -> frozenset[int]:
-    """Return the rows that "how many" would have to count: several have the most words of *question*, none alone."""
-    rows = [n for n in range(len(chunk.spans)) if is_row(chunk, n)]
-    if len(rows) < MIN_ROWS or not _ASKS_COUNT.search(question):
-        return frozenset()
-    asked = frozenset(stems(question))
-    shared = {n: len(asked.intersection(stems(chunk.sentences[n]))) for n in rows[1:]}
-    most = max(shared.values())
-    return frozenset(rows) if [*shared.values()].count(most) > 1 else frozenset()
 
 
 def has_kind(question: str, text: str) -> bool:

@@ -14,9 +14,10 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 
 from answering.relevance.alternatives import compared
+from answering.relevance.counted_rows import count_rows, may_count
 from answering.text.sentences import Span, sentence_spans
 from answering.text.terms import question_stems
-from answering.types import Chunk, Question, SubqueryResults
+from answering.types import Chunk, CountedRows, Question, SubqueryResults
 from app.providers.embeddings.vectors import VectorCache, Vectors, aquestion_vectors
 from app.providers.stores.hybrid import SIMILARITY_SHARE, Candidate, HybridQuery, HybridStore, dimension, highest
 from graph.errors import EmbeddingUnavailable, StoreUnavailable
@@ -30,6 +31,8 @@ NEAR_DUPLICATE = 0.9
 """Cosine of two chunks above which they say the same."""
 MAX_ALIKE = 3
 """Candidates of a sub-question that may say the same: a log of each day would else fill the list."""
+MAX_COUNTED = 100
+"""Chunks of the longest document whose rows are counted."""
 MAX_SENTENCES = 256
 """Most sentences embedded for one question; chunks past that get none, to bound the delay."""
 Searched = tuple[str, HybridQuery, list[Candidate]]
@@ -68,13 +71,31 @@ class HybridRetriever:
                     searched = _nearer(searched)
                 unique = {hit.key: hit for _, _, row in searched for hit in row}
                 sentences = await self._sentences(list(unique.values()))
+                counted = [await self._counted(question, *one) for one in searched]
         except TimeoutError as error:
             if vectors is None:
                 raise EmbeddingUnavailable("The question could not be embedded in time.") from error
             raise StoreUnavailable("The search for chunks did not end in time.") from error
         return tuple(
-            SubqueryResults(part, compared(part, _chunks(query, row, sentences))) for part, query, row in searched
+            SubqueryResults(part, compared(part, _chunks(query, row, sentences)), rows)
+            for (part, query, row), rows in zip(searched, counted, strict=True)
         )
+
+    async def _counted(
+        self, question: Question, part: str, query: HybridQuery, found: Sequence[Candidate]
+    ) -> tuple[CountedRows, ...]:
+        """Return the rows that *part* of *question* counts: of all chunks of the one document that was found with some.
+
+        None where several documents have such rows, or where they are of more chunks than an answer may cite.
+        """
+        tables = {hit.chunk.document_id for hit in found if may_count(part, _with_spans(hit.chunk))}
+        if len(tables) != 1:
+            return ()
+        where = {**(question.where or {}), "document_id": tables.pop()}
+        hits = await self._store.ahybrid([replace(query, keep=None)], MAX_COUNTED + 1, where)
+        chunks = [_with_spans(hit.chunk) for hit in hits.candidates[0]]
+        rows = count_rows(part, chunks) if len(chunks) <= MAX_COUNTED else ()
+        return rows if len(rows) <= question.max_sources else ()
 
     async def _sentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Sentences]:
         """Return the sentences by ``key``, embedding those stored without vectors."""
@@ -98,6 +119,10 @@ class CollectionRetriever:
         """See ``graph.ports.Retriever``. Raises ``UnknownCollection`` too."""
         async with self._use(question.collection) as retriever:
             return await retriever.retrieve(question)
+
+
+def _with_spans(chunk: Chunk) -> Chunk:
+    return chunk if chunk.spans else replace(chunk, spans=sentence_spans(chunk.text))
 
 
 def _nearer(searched: list[Searched]) -> list[Searched]:

@@ -7,6 +7,7 @@ from typing import Any
 from langgraph.config import get_stream_writer
 
 from answering.evidence.verify import VerifiedSentence, verify
+from answering.relevance.counted_rows import has_rows_to_count
 from answering.relevance.graders import measured_confidence, model_confidence
 from answering.render import cite_by_document, numbered, snippet
 from answering.types import Chunk, Citation, ClaimReader
@@ -19,6 +20,11 @@ SHARE_OF_TIME = 0.5
 NOTHING_FOUND = "Nothing was found in the documents about this question."
 NOT_SURE = "Not sure: the documents have something close to this question, but nothing that surely answers it."
 """The answers where nothing is cited (contract, Interface Q: "a plain no-answer sentence")."""
+NOT_COUNTED = (
+    "Not counted: the documents have a table whose rows this question may count, but it is not certain which of them, "
+    "or whether these are all."
+)
+"""The answer where the rows of a table would have to be counted."""
 CLOSE = 0.7
 """Least relevance of something close. Of documents nothing off topic has it: ``docs/relevance.md``."""
 UNVERIFIED = "The model wrote an answer, but it could not be verified against the documents, so it is not shown."
@@ -129,7 +135,10 @@ def answers(citations: Sequence[Citation], chunks: Sequence[Chunk]) -> bool:
 def declined(state: State, outcome: Outcome) -> Update:
     """End a question without an answer that may be shown."""
     written = bool(state.get("unsupported"))
-    close = any((chunk.relevance or 0.0) >= CLOSE for chunk in state.get("chunks") or ())
+    close = [chunk for chunk in state.get("chunks") or () if (chunk.relevance or 0.0) >= CLOSE]
+    asked = state["question"].sub_questions
+    if any(has_rows_to_count(part, chunk) for part in asked for chunk in close):
+        return ended(state, outcome, NOT_COUNTED)
     return ended(state, outcome, UNVERIFIED if written else NOT_SURE if close else NOTHING_FOUND)
 
 
