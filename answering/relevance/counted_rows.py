@@ -15,6 +15,7 @@ from answering.text.terms import is_content, stem, words
 from answering.types import Chunk, CountedRows
 
 ASKS_COUNT = re.compile(r"\bhow many\b|\bnumber of\b", re.IGNORECASE)
+"""A question that the functions here are for."""
 LONGEST_VALUE = 4
 """Words of the longest cell that is a value; a longer one is a text."""
 _EXCEPT = re.compile(
@@ -47,7 +48,7 @@ def count_rows(question: str, chunks: Sequence[Chunk]) -> tuple[CountedRows, ...
     """
     chunks = sorted(chunks, key=lambda chunk: chunk.chunk_index or 0)
     indexes = [chunk.chunk_index for chunk in chunks]
-    if not ASKS_COUNT.search(question) or (None not in indexes and indexes != [*range(len(chunks))]):
+    if None not in indexes and indexes != [*range(len(chunks))]:
         return ()
     tables = _tables(chunks)
     counted = [(table, rows) for table in tables if (rows := _matching(question, table))]
@@ -62,14 +63,14 @@ def count_rows(question: str, chunks: Sequence[Chunk]) -> tuple[CountedRows, ...
 
 
 def may_count(question: str, chunk: Chunk) -> bool:
-    """Whether *question* asks how many, and *chunk* alone has rows that it counts."""
-    return bool(ASKS_COUNT.search(question)) and any(_matching(question, table) for table in _tables([chunk]))
+    """Whether *chunk* alone has rows that *question* counts."""
+    return any(_matching(question, table) for table in _tables([chunk]))
 
 
 def has_rows_to_count(question: str, chunk: Chunk) -> bool:
-    """Whether *question* asks how many, and two rows of *chunk* or more have as many of its words, none has more."""
+    """Whether two rows of *chunk* or more have as many words of *question*, which asks how many, and none has more."""
     rows = [n for n in range(len(chunk.spans)) if is_row(chunk, n)]
-    if len(rows) < MIN_ROWS or not ASKS_COUNT.search(question):
+    if len(rows) < MIN_ROWS:
         return False
     asked = content(question)
     shared = [len(asked & content(chunk.sentences[n])) for n in rows[1:]]

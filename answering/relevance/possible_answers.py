@@ -3,7 +3,7 @@
 import re
 from itertools import compress, pairwise
 
-from answering.relevance.counted_rows import has_rows_to_count
+from answering.relevance.counted_rows import ASKS_COUNT, has_rows_to_count
 from answering.relevance.entities import of_others
 from answering.text.blocks import cells, introduced_by, is_long_code, table_header
 from answering.text.sentences import code_spans
@@ -99,7 +99,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     code = code_spans(chunk.text)
     sentences = chunk.sentences
     rows = [text.startswith("|") for text in sentences]
-    others, counts = of_others(question, chunk), has_rows_to_count(question, chunk)
+    others, counts = of_others(question, chunk), ASKS_COUNT.search(question) and has_rows_to_count(question, chunk)
     possible = []
     for n, (text, (start, end)) in enumerate(zip(sentences, chunk.spans, strict=True)):
         terms = stems(text)

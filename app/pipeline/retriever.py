@@ -14,7 +14,7 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 
 from answering.relevance.alternatives import compared
-from answering.relevance.counted_rows import count_rows, may_count
+from answering.relevance.counted_rows import ASKS_COUNT, count_rows, may_count
 from answering.text.sentences import Span, sentence_spans
 from answering.text.terms import question_stems
 from answering.types import Chunk, CountedRows, Question, SubqueryResults
@@ -88,6 +88,8 @@ class HybridRetriever:
 
         None where several documents have such rows, or where they are of more chunks than an answer may cite.
         """
+        if not ASKS_COUNT.search(part):
+            return ()
         tables = {hit.chunk.document_id for hit in found if may_count(part, _with_spans(hit.chunk))}
         if len(tables) != 1:
             return ()

@@ -7,7 +7,7 @@ from typing import Any
 from langgraph.config import get_stream_writer
 
 from answering.evidence.verify import VerifiedSentence, verify
-from answering.relevance.counted_rows import has_rows_to_count
+from answering.relevance.counted_rows import ASKS_COUNT, has_rows_to_count
 from answering.relevance.graders import measured_confidence, model_confidence
 from answering.render import cite_by_document, numbered, snippet
 from answering.types import Chunk, Citation, ClaimReader
@@ -136,7 +136,7 @@ def declined(state: State, outcome: Outcome) -> Update:
     """End a question without an answer that may be shown."""
     written = bool(state.get("unsupported"))
     close = [chunk for chunk in state.get("chunks") or () if (chunk.relevance or 0.0) >= CLOSE]
-    asked = state["question"].sub_questions
+    asked = [part for part in state["question"].sub_questions if ASKS_COUNT.search(part)]
     if any(has_rows_to_count(part, chunk) for part in asked for chunk in close):
         return ended(state, outcome, NOT_COUNTED)
     return ended(state, outcome, UNVERIFIED if written else NOT_SURE if close else NOTHING_FOUND)

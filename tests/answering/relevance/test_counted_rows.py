@@ -54,7 +54,6 @@ def test_rows_with_the_values_of_the_question_are_counted_over_all_chunks(questi
         ("How many loans are not late?", "Loans", LOANS),
         ("How many late loans are older than a week?", "Loans", LOANS),
         ("How many loans will be returned?", "Loans", LOANS),
-        ("Which loans are late?", "Loans", LOANS),
         ("How many violins are late?", "Loans", LOANS),
         ("How many items has Ada, late ones apart?", "Loans", LOANS),
         ("How many trucks are in Hamburg?", "Warehouses and trucks", [STOCK]),
