@@ -5,7 +5,6 @@ Read in the order of a question:
     policy                 bounds and thresholds, of the graph and of one run
     build                  nodes and edges, and the choice of the next node
     nodes/                 validate -> retrieve -> grade -> synthesize -> cite, and the two ends no_answer and fail
-    outputs                the public answer
 
 What the nodes compute stands in ``answering``.
 """

@@ -23,6 +23,20 @@ from answering.text.terms import vocabulary
 from answering.types import Chunk, CitedSentence, CountedRows, Source
 
 FENCE = "```"
+MAX_SENTENCES = 3
+"""Most sentences of an answer that are chosen each for itself; lists and headers come on top."""
+MAX_ITEMS = 12
+"""Most sentences quoted of a list; of a longer one not all are. Like ``SHORT_LIST`` chosen by reading answers."""
+SHORT_LIST = 6
+"""Most sentences of a list that is quoted in full where the best sentences are all of it."""
+_GOES_ON = re.compile(r"(?:[,;]|\band|\bor)\Z")
+"""An item of a list that is one sentence with the next."""
+_STEPS = re.compile(
+    r"\bhow (?:do|does|can|could|should|would|to)\b|\bsteps?\b|\bwhat (?:do|should|must) (?:i|we|you)\b", re.IGNORECASE
+)
+"""A question that asks for steps."""
+WITHIN, WITHIN_PER_WORD = 0.6, 0.008
+"""Least share of the best score for a further sentence, and what each of its words adds: a short one costs little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +54,88 @@ class Sentence:
     score: float
     base_score: float
     bullet: str = ""
+
+
+def answering_sentences(chunk: Chunk, question: str, most: int = MAX_SENTENCES) -> tuple[Sentence, ...]:
+    """Choose the *most* sentences of an assessed chunk that answer best, in reading order.
+
+    A table row comes with its header, a lead-in with what it introduces, and an item of a list from its beginning, with
+    its lead-in. Steps are quoted from the first to the last, and so is a list of which the best sentences are.
+    """
+    of_kind = are_of_kind(question, chunk)
+    first = {start for (start, _), best in zip(chunk.spans, of_kind, strict=True) if best}
+    best, *rest = sorted(_candidates(chunk, question), key=lambda s: (s.start not in first, -s.score))
+    top = max([best.base_score, *(other.base_score for other in rest)])
+    near = [s for s in rest if s.base_score >= top * (WITHIN + WITHIN_PER_WORD * len(s.text.split()))]
+    further = sorted((s for s in near if not s.text.endswith(":")), key=lambda s: -s.base_score)[: most - 1]
+    chosen = {s.start: s for s in (best, *further)}
+    numbers = [chunk.spans.index((s.start, s.end)) for s in chosen.values()]
+    introduced = introduced_by(chunk, numbers[0])[:MAX_ITEMS]
+    added = [*introduced]
+    for n in numbers:
+        added += table_header(chunk, n)
+        items = list_around(chunk, n)
+        if not items:
+            continue
+        steps = _STEPS.search(question) and bullet(chunk, items[0])[0].isdigit()
+        goes_on = _GOES_ON.search(chunk.sentences[n])
+        short = len(items) <= SHORT_LIST and len(numbers) == MAX_SENTENCES and set(numbers) <= set(items)
+        if len(items) <= MAX_ITEMS and not introduced and (steps or goes_on or short):
+            added += items
+        added += range(next(at for at in range(n, -1, -1) if bullet(chunk, at)), n)
+        if items[0] and INTRODUCES.search(chunk.sentences[items[0] - 1]):
+            added.append(items[0] - 1)
+    others = of_others(question, chunk)
+    pieces = [piece for n in added if not others[n] for piece in _pieces(chunk, n, best.score)]
+    lines = [line for n in numbers for line in _lines(chunk, n, question, best.score)]
+    code = {chunk.spans[n][0] for n in numbers if is_fenced(chunk, n)}
+    by_start = {s.start: s for s in pieces + lines} | {at: s for at, s in chosen.items() if at not in code}
+    return tuple(by_start[start] for start in sorted(by_start))
+
+
+def _candidates(chunk: Chunk, question: str) -> list[Sentence]:
+    """List the sentences of a chunk that can answer *question*, else all."""
+    sentences = [
+        Sentence(
+            chunk.chunk_id, start, end, chunk.text[start:end], chunk.scores[n], chunk.base_scores[n], bullet(chunk, n)
+        )
+        for n, (start, end) in enumerate(chunk.spans)
+    ]
+    can_answer = chunk.can_answer or possible_answers(question, chunk)
+    return list(compress(sentences, can_answer)) or sentences
+
+
+def _lines(chunk: Chunk, n: int, question: str, score: float) -> list[Sentence]:
+    """Return the lines of sentence *n* that have most words of *question*, if it is code; in reading order."""
+    start, end = chunk.spans[n]
+    lines = [*re.finditer(r"\S[^\n]*(?<=\S)", chunk.text[start:end])] if is_fenced(chunk, n) else []
+    best = sorted(lines, key=lambda line: -len(vocabulary(question) & vocabulary(line[0])))[:MAX_SENTENCES]
+    spans = sorted((start + line.start(), start + line.end()) for line in best)
+    marks = {start: bullet(chunk, n)}
+    return [Sentence(chunk.chunk_id, i, j, f"`{chunk.text[i:j]}`", score, 0.0, marks.get(i, "")) for i, j in spans]
+
+
+def _pieces(chunk: Chunk, n: int, score: float) -> list[Sentence]:
+    """Return sentence *n*; of a block of code, unless it is long, one that reads as code."""
+    start, end = chunk.spans[n]
+    text = chunk.text[start:end]
+    if is_long_code(chunk, n):
+        return []
+    if is_fenced(chunk, n):
+        lines = dedent(chunk.text[chunk.text.rfind("\n", 0, start) + 1 : end])
+        text = f"{FENCE}\n{lines}\n{FENCE}" if "\n" in lines else f"`{text}`"
+    return [Sentence(chunk.chunk_id, start, end, text, score, 0.0, bullet(chunk, n))]
+
+
+def counted_sentences(counted: Sequence[CountedRows]) -> tuple[Sentence, ...]:
+    """Return the rows that were counted, after the header of the first of them."""
+    header = table_header(counted[0].chunk, counted[0].rows[0])
+    return tuple(
+        piece
+        for at, found in enumerate(counted)
+        for n in (*(header if at == 0 else ()), *found.rows)
+        for piece in _pieces(found.chunk, n, 0.0)
+    )
 
 
 def written(sentences: Iterable[Sentence], chunks: Sequence[Chunk]) -> tuple[CitedSentence, ...]:
@@ -82,101 +178,3 @@ def _gap(before: str, text: str, bullet: str, *, listed: bool) -> str:
     apart = any(start == len(before) + 1 for start, _ in sentence_spans(f"{before} {text}"))
     in_line = apart and not (row or _fenced(text) or before.endswith(FENCE) or bullet)
     return " " if in_line else "\n\n"
-
-
-MAX_SENTENCES = 3
-"""Most sentences of an answer that are chosen each for itself; lists and headers come on top."""
-MAX_ITEMS = 12
-"""Most sentences quoted of a list; of a longer one not all are. Like ``SHORT_LIST`` chosen by reading answers."""
-SHORT_LIST = 6
-"""Most sentences of a list that is quoted in full where the best sentences are all of it."""
-_GOES_ON = re.compile(r"(?:[,;]|\band|\bor)\Z")
-"""An item of a list that is one sentence with the next."""
-_STEPS = re.compile(
-    r"\bhow (?:do|does|can|could|should|would|to)\b|\bsteps?\b|\bwhat (?:do|should|must) (?:i|we|you)\b", re.IGNORECASE
-)
-"""A question that asks for steps."""
-WITHIN, WITHIN_PER_WORD = 0.6, 0.008
-"""Least share of the best score for a further sentence, and what each of its words adds: a short one costs little."""
-
-
-def answering_sentences(chunk: Chunk, question: str, most: int = MAX_SENTENCES) -> tuple[Sentence, ...]:
-    """Choose the *most* sentences of an assessed chunk that answer best, in reading order.
-
-    A table row comes with its header, a lead-in with what it introduces, and an item of a list from its beginning, with
-    its lead-in. Steps are quoted from the first to the last, and so is a list of which the best sentences are.
-    """
-    of_kind = are_of_kind(question, chunk)
-    first = {start for (start, _), best in zip(chunk.spans, of_kind, strict=True) if best}
-    best, *rest = sorted(_candidates(chunk, question), key=lambda s: (s.start not in first, -s.score))
-    top = max([best.base_score, *(other.base_score for other in rest)])
-    near = [s for s in rest if s.base_score >= top * (WITHIN + WITHIN_PER_WORD * len(s.text.split()))]
-    further = sorted((s for s in near if not s.text.endswith(":")), key=lambda s: -s.base_score)[: most - 1]
-    chosen = {s.start: s for s in (best, *further)}
-    numbers = [chunk.spans.index((s.start, s.end)) for s in chosen.values()]
-    introduced = introduced_by(chunk, numbers[0])[:MAX_ITEMS]
-    added = [*introduced]
-    for n in numbers:
-        added += table_header(chunk, n)
-        items = list_around(chunk, n)
-        if not items:
-            continue
-        steps = _STEPS.search(question) and bullet(chunk, items[0])[0].isdigit()
-        goes_on = _GOES_ON.search(chunk.sentences[n])
-        short = len(items) <= SHORT_LIST and len(numbers) == MAX_SENTENCES and set(numbers) <= set(items)
-        if len(items) <= MAX_ITEMS and not introduced and (steps or goes_on or short):
-            added += items
-        added += range(next(at for at in range(n, -1, -1) if bullet(chunk, at)), n)
-        if items[0] and INTRODUCES.search(chunk.sentences[items[0] - 1]):
-            added.append(items[0] - 1)
-    others = of_others(question, chunk)
-    pieces = [piece for n in added if not others[n] for piece in _pieces(chunk, n, best.score)]
-    lines = [line for n in numbers for line in _lines(chunk, n, question, best.score)]
-    code = {chunk.spans[n][0] for n in numbers if is_fenced(chunk, n)}
-    by_start = {s.start: s for s in pieces + lines} | {at: s for at, s in chosen.items() if at not in code}
-    return tuple(by_start[start] for start in sorted(by_start))
-
-
-def counted_sentences(counted: Sequence[CountedRows]) -> tuple[Sentence, ...]:
-    """Return the rows that were counted, after the header of the first of them."""
-    header = table_header(counted[0].chunk, counted[0].rows[0])
-    return tuple(
-        piece
-        for at, found in enumerate(counted)
-        for n in (*(header if at == 0 else ()), *found.rows)
-        for piece in _pieces(found.chunk, n, 0.0)
-    )
-
-
-def _pieces(chunk: Chunk, n: int, score: float) -> list[Sentence]:
-    """Return sentence *n*; of a block of code, unless it is long, one that reads as code."""
-    start, end = chunk.spans[n]
-    text = chunk.text[start:end]
-    if is_long_code(chunk, n):
-        return []
-    if is_fenced(chunk, n):
-        lines = dedent(chunk.text[chunk.text.rfind("\n", 0, start) + 1 : end])
-        text = f"{FENCE}\n{lines}\n{FENCE}" if "\n" in lines else f"`{text}`"
-    return [Sentence(chunk.chunk_id, start, end, text, score, 0.0, bullet(chunk, n))]
-
-
-def _lines(chunk: Chunk, n: int, question: str, score: float) -> list[Sentence]:
-    """Return the lines of sentence *n* that have most words of *question*, if it is code; in reading order."""
-    start, end = chunk.spans[n]
-    lines = [*re.finditer(r"\S[^\n]*(?<=\S)", chunk.text[start:end])] if is_fenced(chunk, n) else []
-    best = sorted(lines, key=lambda line: -len(vocabulary(question) & vocabulary(line[0])))[:MAX_SENTENCES]
-    spans = sorted((start + line.start(), start + line.end()) for line in best)
-    marks = {start: bullet(chunk, n)}
-    return [Sentence(chunk.chunk_id, i, j, f"`{chunk.text[i:j]}`", score, 0.0, marks.get(i, "")) for i, j in spans]
-
-
-def _candidates(chunk: Chunk, question: str) -> list[Sentence]:
-    """List the sentences of a chunk that can answer *question*, else all."""
-    sentences = [
-        Sentence(
-            chunk.chunk_id, start, end, chunk.text[start:end], chunk.scores[n], chunk.base_scores[n], bullet(chunk, n)
-        )
-        for n, (start, end) in enumerate(chunk.spans)
-    ]
-    can_answer = chunk.can_answer or possible_answers(question, chunk)
-    return list(compress(sentences, can_answer)) or sentences

@@ -41,6 +41,19 @@ Sentences = tuple[tuple[Span, ...], Vectors | None]
 """The sentences of a chunk: (start, end) in code points, and their unit vectors, float32 [n, d], or None."""
 
 
+class CollectionRetriever:
+    """Finds the candidates in the collection that a question names."""
+
+    def __init__(self, use: Callable[[str | None], AbstractAsyncContextManager[Retriever]]) -> None:
+        """*use* opens a collection for the time of a search."""
+        self._use = use
+
+    async def retrieve(self, question: Question) -> tuple[SubqueryResults, ...]:
+        """See ``graph.ports.Retriever``. Raises ``UnknownCollection`` too."""
+        async with self._use(question.collection) as retriever:
+            return await retriever.retrieve(question)
+
+
 class HybridRetriever:
     """Finds and measures the candidates for each part of a question."""
 
@@ -110,37 +123,6 @@ class HybridRetriever:
         return {hit.key: (spans[hit.key], rows.get(hit.key, embedded.get(hit.chunk.text))) for hit in candidates}
 
 
-class CollectionRetriever:
-    """Finds the candidates in the collection that a question names."""
-
-    def __init__(self, use: Callable[[str | None], AbstractAsyncContextManager[Retriever]]) -> None:
-        """*use* opens a collection for the time of a search."""
-        self._use = use
-
-    async def retrieve(self, question: Question) -> tuple[SubqueryResults, ...]:
-        """See ``graph.ports.Retriever``. Raises ``UnknownCollection`` too."""
-        async with self._use(question.collection) as retriever:
-            return await retriever.retrieve(question)
-
-
-def _with_spans(chunk: Chunk) -> Chunk:
-    return chunk if chunk.spans else replace(chunk, spans=sentence_spans(chunk.text))
-
-
-def _nearer(searched: list[Searched]) -> list[Searched]:
-    """Keep the sub-questions, or the full text (the last) where its best chunk is nearer.
-
-    A greeting is far from every chunk; context ("My laptop was stolen. What now?") leads to the right ones.
-    """
-    *alone, full_text = searched
-    nearness = [_fused(row[0].chunk) if row else 0.0 for _, _, row in searched]
-    return [full_text] if nearness[-1] > max(nearness[:-1]) else alone
-
-
-def _fused(chunk: Chunk) -> float:
-    return SIMILARITY_SHARE * chunk.similarity + (1 - SIMILARITY_SHARE) * chunk.keyword
-
-
 def _best(query: HybridQuery, candidates: Sequence[Candidate], idf: Mapping[int, float]) -> list[Candidate]:
     """Return the query's best candidates, measured; without a stored vector the store's own cosine counts."""
     most = highest(query.terms, idf)
@@ -153,6 +135,10 @@ def _best(query: HybridQuery, candidates: Sequence[Candidate], idf: Mapping[int,
         keyword = bm25 / most if most else 0.0
         measured.append(hit._replace(chunk=replace(hit.chunk, similarity=cosine, keyword=keyword)))
     return sorted(measured, key=lambda hit: (-_fused(hit.chunk), hit.chunk.chunk_id))[: query.keep]
+
+
+def _fused(chunk: Chunk) -> float:
+    return SIMILARITY_SHARE * chunk.similarity + (1 - SIMILARITY_SHARE) * chunk.keyword
 
 
 def _distinct(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
@@ -169,6 +155,16 @@ def _distinct(candidates: Sequence[Candidate], most: int) -> list[Candidate]:
 
 def _are_alike(hit: Candidate, other: Candidate) -> bool:
     return hit.dense is not None and other.dense is not None and float(hit.dense @ other.dense) > NEAR_DUPLICATE
+
+
+def _nearer(searched: list[Searched]) -> list[Searched]:
+    """Keep the sub-questions, or the full text (the last) where its best chunk is nearer.
+
+    A greeting is far from every chunk; context ("My laptop was stolen. What now?") leads to the right ones.
+    """
+    *alone, full_text = searched
+    nearness = [_fused(row[0].chunk) if row else 0.0 for _, _, row in searched]
+    return [full_text] if nearness[-1] > max(nearness[:-1]) else alone
 
 
 def _chunks(
@@ -196,3 +192,7 @@ def _near_duplicates(candidates: Sequence[Candidate]) -> dict[str, tuple[str, ..
     ids, rows = list(vectors), np.stack(list(vectors.values()))
     near = rows @ rows.T > NEAR_DUPLICATE
     return {ids[i]: tuple(ids[j] for j in np.flatnonzero(near[i]) if j != i) for i in range(len(ids))}
+
+
+def _with_spans(chunk: Chunk) -> Chunk:
+    return chunk if chunk.spans else replace(chunk, spans=sentence_spans(chunk.text))

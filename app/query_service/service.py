@@ -108,6 +108,21 @@ class QueryService:
             result = Result(failure.outcome, request_id, milliseconds, failure=failure)
         yield Event("result", result=self._done(result, fields))
 
+    @asynccontextmanager
+    async def slot(self) -> AsyncGenerator[None]:
+        """Hold one of the slots; raise ``Overloaded`` when none becomes free in time."""
+        try:
+            async with asyncio.timeout(SLOT_TIMEOUT):
+                await self._slots.acquire()
+        except TimeoutError:
+            raise Overloaded from None
+        self.in_flight += 1
+        try:
+            yield
+        finally:
+            self.in_flight -= 1
+            self._slots.release()
+
     async def _run(
         self,
         fields: Mapping[str, Any],
@@ -130,26 +145,6 @@ class QueryService:
         return self._graph.astream(
             run_input, config, context=context, stream_mode=modes, output_keys=list(State.__annotations__)
         )
-
-    async def forget(self, conversation: str) -> None:
-        """Delete what was asked in the caller's *conversation*. Raises ``StoreUnavailable``."""
-        if self.conversations:
-            await self.conversations.forget(thread_of(conversation))
-
-    @asynccontextmanager
-    async def slot(self) -> AsyncGenerator[None]:
-        """Hold one of the slots; raise ``Overloaded`` when none becomes free in time."""
-        try:
-            async with asyncio.timeout(SLOT_TIMEOUT):
-                await self._slots.acquire()
-        except TimeoutError:
-            raise Overloaded from None
-        self.in_flight += 1
-        try:
-            yield
-        finally:
-            self.in_flight -= 1
-            self._slots.release()
 
     def _done(self, result: Result, fields: Mapping[str, Any]) -> Result:
         """Log and report the end of a question."""
@@ -177,11 +172,10 @@ class QueryService:
             observe(result)
         return result
 
-
-def thread_of(conversation: str) -> str:
-    """Return the thread of a conversation: a key that sees only some collections has conversations of its own."""
-    key = access_var.get().key
-    return f"{key}/{conversation}" if key else conversation
+    async def forget(self, conversation: str) -> None:
+        """Delete what was asked in the caller's *conversation*. Raises ``StoreUnavailable``."""
+        if self.conversations:
+            await self.conversations.forget(thread_of(conversation))
 
 
 def _result(state: Mapping[str, Any], request_id: str) -> Result:
@@ -205,3 +199,9 @@ def _result(state: Mapping[str, Any], request_id: str) -> Result:
         failure=state.get("failure"),
         rewritten=state.get("rewritten"),
     )
+
+
+def thread_of(conversation: str) -> str:
+    """Return the thread of a conversation: a key that sees only some collections has conversations of its own."""
+    key = access_var.get().key
+    return f"{key}/{conversation}" if key else conversation

@@ -49,35 +49,6 @@ async def validate(state: State, context: Context, *, policy: Policy, rewriter: 
     return {**update, "question": question, "history": [*earlier, *standalone][-MAX_EARLIER:]}
 
 
-def completed(asked: object, most_chars: int) -> list[str]:
-    """Complete each of *asked*, the questions of a conversation, from those before it; leave out what asks nothing.
-
-    What is longer than *most_chars* was no question of this service. Raises ``InvalidInput`` unless it is a list of
-    strings, or None.
-    """
-    if asked is not None and not (isinstance(asked, list) and all(isinstance(text, str) for text in asked)):
-        raise InvalidInput("earlierQuestions must be a list of strings.", "earlierQuestions")
-    complete: list[str] = []
-    for text in (asked or [])[-MAX_ASKED:]:
-        if not words(text) or len(text) > most_chars or is_remark(text):
-            continue
-        asking = asked_in(text)
-        follows = bool(complete) and is_follow_up(asking)
-        complete.append(carry_subject(asking, complete[-1]) if follows else without_background(text))
-    return complete[-MAX_EARLIER:]
-
-
-async def _rewritten(follow_up: str, earlier: list[str], rewriter: Rewriter | None, deadline: float) -> str:
-    """Complete *follow_up* by the chat model; where it fails, by the earlier question's words."""
-    if rewriter:
-        now = time.monotonic()
-        try:
-            return await rewriter.rewrite(follow_up, earlier, now + REWRITING_SHARE * (deadline - now))
-        except SynthesisFailed as error:
-            log.warning("rewriting_failed", extra={"failed": type(error).__name__, "reason": error.message})
-    return carry_subject(follow_up, earlier[-1])
-
-
 def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
     """Check *raw* (the fields of ``Input``) and return the ``Question``.
 
@@ -105,6 +76,19 @@ def question_of(raw: Mapping[str, Any], policy: Policy) -> Question:
     )
 
 
+def query_text(value: object, most: int, field: str = "query") -> str:
+    """Trim *value*, a string of 1 to *most* code points. Raises ``InvalidInput`` for *field*."""
+    message = f"Query must be non-blank and at most {most} characters."
+    if not isinstance(value, str):
+        raise InvalidInput(message if value is None else "Query must be a string.", field)
+    text = value.strip()
+    if not text or len(text) > most:
+        raise InvalidInput(message, field)
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise InvalidInput("Query must be valid Unicode text.", field)
+    return text
+
+
 def scope(source: object, filters: object) -> dict[str, Any] | None:
     """Join ``source`` and ``filters`` of a question to one filter; None for neither. Raises ``InvalidInput``."""
     where: dict[str, Any] = {}
@@ -127,14 +111,30 @@ def scope(source: object, filters: object) -> dict[str, Any] | None:
     return where or None
 
 
-def query_text(value: object, most: int, field: str = "query") -> str:
-    """Trim *value*, a string of 1 to *most* code points. Raises ``InvalidInput`` for *field*."""
-    message = f"Query must be non-blank and at most {most} characters."
-    if not isinstance(value, str):
-        raise InvalidInput(message if value is None else "Query must be a string.", field)
-    text = value.strip()
-    if not text or len(text) > most:
-        raise InvalidInput(message, field)
-    if any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise InvalidInput("Query must be valid Unicode text.", field)
-    return text
+def completed(asked: object, most_chars: int) -> list[str]:
+    """Complete each of *asked*, the questions of a conversation, from those before it; leave out what asks nothing.
+
+    What is longer than *most_chars* was no question of this service. Raises ``InvalidInput`` unless it is a list of
+    strings, or None.
+    """
+    if asked is not None and not (isinstance(asked, list) and all(isinstance(text, str) for text in asked)):
+        raise InvalidInput("earlierQuestions must be a list of strings.", "earlierQuestions")
+    complete: list[str] = []
+    for text in (asked or [])[-MAX_ASKED:]:
+        if not words(text) or len(text) > most_chars or is_remark(text):
+            continue
+        asking = asked_in(text)
+        follows = bool(complete) and is_follow_up(asking)
+        complete.append(carry_subject(asking, complete[-1]) if follows else without_background(text))
+    return complete[-MAX_EARLIER:]
+
+
+async def _rewritten(follow_up: str, earlier: list[str], rewriter: Rewriter | None, deadline: float) -> str:
+    """Complete *follow_up* by the chat model; where it fails, by the earlier question's words."""
+    if rewriter:
+        now = time.monotonic()
+        try:
+            return await rewriter.rewrite(follow_up, earlier, now + REWRITING_SHARE * (deadline - now))
+        except SynthesisFailed as error:
+            log.warning("rewriting_failed", extra={"failed": type(error).__name__, "reason": error.message})
+    return carry_subject(follow_up, earlier[-1])
