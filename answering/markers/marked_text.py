@@ -100,7 +100,8 @@ class MarkedText:
         return chr(0xF0000 + len(self._kept) - 1)
 
     def _keep_code(self, code: str) -> str:
-        return self._keep(code.removesuffix("\n")) + "\n" * code.endswith("\n")
+        line_end = "\n" if code.endswith("\n") else ""
+        return self._keep(code.removesuffix("\n")) + line_end
 
     def _index(self, match: re.Match[str]) -> str:
         """Mark an array index as code; a word of prose may carry a citation without space."""

@@ -25,6 +25,9 @@ _QUOTING = ("と", "って")
 """What goes on after a quotation in Japanese: "「…？」と聞いた"."""
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof)\.\s*\Z")
 
+_NO_WORD_BEFORE, _NO_WORD_AFTER = r"(?<![^\W_])", r"(?![^\W_])"
+_NO_NUMBER_BEFORE, _NO_NUMBER_AFTER = r"(?<!\d[.,])(?<![-−])", r"(?![.,]\d|%)"
+"""Around a sentence that is found verbatim: no word, and no number, is cut in two."""
 _MAX_POSITIONS = 20
 """Places of a text that are looked at where it has a sentence again and again."""
 _FENCE = re.compile(r"[ \t]{0,3}(```|~~~)")
@@ -202,8 +205,12 @@ def verbatim_spans(sentence: str, text: str) -> list[Span]:
     for form in dict.fromkeys((normalized, normalized.rstrip(".!?… "))):
         if form and form[1:] in flat:
             words = f"(?i:{re.escape(form[0])})" + r"\s+".join(map(re.escape, form[1:].split(" ")))
-            before = r"(?<![^\W_])" * form[0].isalnum() + r"(?<!\d[.,])(?<![-−])" * form[0].isdigit()
-            after = r"(?![^\W_])" * form[-1].isalnum() + r"(?![.,]\d|%)" * form[-1].isdigit()
+            before = _NO_WORD_BEFORE if form[0].isalnum() else ""
+            after = _NO_WORD_AFTER if form[-1].isalnum() else ""
+            if form[0].isdigit():
+                before += _NO_NUMBER_BEFORE
+            if form[-1].isdigit():
+                after += _NO_NUMBER_AFTER
             if spans := [m.span() for m in islice(re.finditer(before + words + after, text), _MAX_POSITIONS)]:
                 return spans
     return []

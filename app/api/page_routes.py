@@ -74,7 +74,7 @@ def page_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
         return FileResponse(FOLDER / "index.html", headers=HEADERS)
 
     @router.get("/api/v1/page")
-    async def offer(request: Request, collection: CollectionName = None) -> PageConfig:
+    async def page_config(request: Request, collection: CollectionName = None) -> PageConfig:
         """Return example questions, if the sample documents are stored, and whether the caller may upload."""
         name, stored = None, []
         try:

@@ -52,7 +52,9 @@ def lines(found: BaseModel) -> list[str]:
         return [f"── {chunk.chunk_id}{page}\n{chunk.text}\n" for chunk, page in zip(found.chunks, pages, strict=True)]
     assert isinstance(found, DocumentList)
     shown = [f"{row.id}  ({counted(row.chunks)})" for row in found.documents]
-    return shown + [f"and {found.total - len(shown)} more"] * (found.total > len(shown))
+    if found.total > len(shown):
+        shown.append(f"and {found.total - len(shown)} more")
+    return shown
 
 
 def counted(chunks: int) -> str:

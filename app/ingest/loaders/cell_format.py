@@ -93,7 +93,8 @@ def _filled(value: Decimal, section: str) -> str:
     placed = _placed(whole.lstrip("0"), [at for at in digits if at < point], kinds)
     placed |= dict.fromkeys(places, "") | ({point: f".{fraction}"} if fraction else {})
     shown_tokens = (placed.get(at, "" if kind in ",." else text) for at, (kind, text) in enumerate(tokens))
-    return " ".join(("-" * bool(value < 0 and rounded) + "".join(shown_tokens)).split())
+    sign = "-" if value < 0 and rounded else ""
+    return " ".join((sign + "".join(shown_tokens)).split())
 
 
 def _placed(whole: str, before: list[int], kinds: list[str]) -> dict[int, str]:
