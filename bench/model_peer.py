@@ -15,7 +15,7 @@ from typing import Any
 
 import uvloop
 
-MARKS = ("<chunk>", "Context information is below.", "Context:", "context:")
+MARKS = ("<passage>", "<chunk>", "Context information is below.", "Context:", "context:")
 """Beginnings of the passages in a prompt, most telling first."""
 SENTENCE = re.compile(r"[A-Z][^\n.!?]{20,}[.!?](?=\s|$)")
 COUNTS = ("total_duration", "load_duration", "prompt_eval_count", "eval_count", "eval_duration")

@@ -132,11 +132,12 @@ def _sentences(found: Comparison) -> None:
         if not is_row(chunk, n)
     ][:MAX_SENTENCES]
     names = {word for word in found.tokens if is_content(word) or word[0].isdigit()}
+    naming = [(sentence, names & tokens) for _, _, sentence, tokens in prose if not names.isdisjoint(tokens)]
     rivals = {
         pair
+        for theirs, their_names in naming
         for _, _, mine, my_tokens in prose
-        for _, _, theirs, their_tokens in prose
-        if not (names & their_tokens) <= my_tokens and is_same_form(mine, theirs)
+        if not their_names <= my_tokens and is_same_form(mine, theirs)
         for pair in exchanged(mine, theirs, names)
     }
     if not rivals:

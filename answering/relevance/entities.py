@@ -34,7 +34,7 @@ def about_labels(question: str, chunk: Chunk) -> tuple[About, ...]:
     asked = asked_labels(question)
     if not asked:
         return (About.UNKNOWN,) * len(chunk.spans)
-    headings: Named = {}
+    headings: dict[str, frozenset[str]] = {}
     for text in (chunk.title, chunk.chapter, chunk.section):
         headings |= named_things(text or "", heading=True)
     about, found = headings, []

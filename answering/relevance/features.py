@@ -18,8 +18,8 @@ HEADING_CREDIT = 0.5
 LARGEST_LOGIT = 12.0
 """Limit of the reader's logits: beyond it a probability does not change."""
 MAX_PASSAGES, READ_AT_ONCE = 10, 2
-"""Passages read for each sub-question, the most promising first, until one answers; and how many of them at once: the
-reader has a thread for each processor (``docs/relevance.md``)."""
+"""Passages read for each sub-question, the most promising first, until one answers; and how many of them at once after
+the first, which often answers: the reader has a thread for each processor (``docs/relevance.md``)."""
 SENTENCE_WEIGHT, KEYWORD_WEIGHT = 0.5, 0.3
 """Weights of the best sentence's cosine and of BM25 beside the chunk's cosine, in the order of reading: of a few tried
 by hand, those that put the right chunk first most often (the questions of ``docs/relevance.md``)."""
@@ -150,7 +150,7 @@ async def read_best(
         order = sorted(near, key=lambda c: (c.chunk_id not in defined, c.chunk_id in others, -promise(c)))
         waiting = iter(_distinct(question, order, others)[:most])
         read: dict[str, Chunk] = {}
-        while batch := tuple(islice(waiting, READ_AT_ONCE)):
+        while batch := tuple(islice(waiting, READ_AT_ONCE if read else 1)):
             chunks = await asyncio.gather(*(_read(reader, question, chunk, defined) for chunk in batch))
             read |= {chunk.chunk_id: chunk for chunk in chunks}
             if not every and any(_answers(chunk.reading) for chunk in chunks):

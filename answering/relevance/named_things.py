@@ -4,7 +4,7 @@ Sentences and sections have the same form where little but names and numbers dif
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
@@ -45,13 +45,14 @@ _SEVERAL = re.compile(
 
 LEAD = re.compile(r"^\w[^:.;|]{1,40}:(?=\s)")
 """What a line or an item is about: "Gold plan: 39 euros"."""
-Named = dict[str, frozenset[str]]
+Named = Mapping[str, frozenset[str]]
 """The labels of each kind of thing, by the stem of its noun: ``{"articl": {"4714"}, "depot": {"north"}}``.
 
 Names keep their capital letter: ``{"plan": {"Gold"}}``; what is linked by a preposition has it in its key ("ferri to").
 """
 
 
+@lru_cache(maxsize=1 << 11)
 def named_things(text: str, *, heading: bool = False) -> Named:
     """Find the things that *text* names: a noun with a number, a code or a name, or with one of contrasting words.
 
@@ -158,6 +159,7 @@ def are_alike(one: Chunk, other: Chunk) -> bool:
     return same > 0 and same >= ALIKE * len(shorter)
 
 
+@lru_cache(maxsize=1 << 12)
 def is_same_form(one: str, other: str) -> bool:
     """Whether two sentences differ in little but names and numbers."""
     (mine, labelled), (theirs, both) = _form(one), _form(other)
@@ -165,7 +167,8 @@ def is_same_form(one: str, other: str) -> bool:
     least = max((SAME_ITEM if labelled and both else SAME_FORM) * len(longer), min(2, len(shorter)))
     if len(shorter) < least:
         return False
-    common = [word for word in shorter if word in longer]
+    all_of_longer = frozenset(longer)
+    common = [word for word in shorter if word in all_of_longer]
     if len(common) < least or not any(map(is_content, common)):
         return False
     blocks = SequenceMatcher(None, mine, theirs, autojunk=False).get_matching_blocks()
