@@ -1,6 +1,7 @@
 """Filters of a search: ``Where`` as callers write it, read into conditions that each store runs in its own language."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -13,8 +14,9 @@ Scalar = str | int | float | bool
 Where = Mapping[str, Any] | None
 """A filter: ``{field: value}``, all of which must hold; a list of values means any of them.
 
-``source`` matches a document's id and its name, also under the names that other pipelines give it; ``*`` at the end of
-a value stands for any ending. A mapping of ``gte``, ``gt``, ``lte`` and ``lt`` to days (``2024-01-31``) is a range.
+``source`` matches a document's id and its name, in any Unicode form, also under the names that other pipelines give
+it; ``*`` at the end of a value stands for any ending. A mapping of ``gte``, ``gt``, ``lte`` and ``lt`` to days
+(``2024-01-31``) is a range.
 """
 SOURCES = ("source", "source_doc", "source_url", "file_name", "file_path")
 NAMES = ("document_id", *SOURCES)
@@ -66,6 +68,8 @@ def _condition(name: str, value: object) -> Condition:
         raise InvalidInput(f"{name}: a filter compares with text, numbers, true and false, or with days.", field=name)
     if name != SOURCES[0]:
         return Condition((name,), values)
+    # An id is stored in its composed form (``app.ingest.documents.nfc``); another pipeline's may be in any.
+    values += tuple(unicodedata.normalize("NFC", value) for value in values if isinstance(value, str))
     prefixes = tuple(value[:-1] for value in values if isinstance(value, str) and value.endswith("*"))
     exact = tuple(value for value in values if value != "" and not (isinstance(value, str) and value.endswith("*")))
     return Condition(NAMES, exact, prefixes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -165,6 +166,27 @@ async def test_one_name_in_two_unicode_forms_is_one_document(client: httpx.Async
     listed = (await client.get("/api/v1/documents")).json()["documents"]
     assert [document["id"] for document in listed] == ["caf\u00e9.md"]
     assert (await client.delete(address("cafe\u0301.md"))).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("Öffnungszeiten.md", "# Zeiten\n\nThe spare rope hangs behind the clock."),
+        ("résumé.txt", "The spare rope hangs behind the clock."),
+        ("Đường đi.html", "<title>Way</title><p>The spare rope hangs behind the clock.</p>"),
+        ("ガイド.csv", "Item,Where\nspare rope,behind the clock\n"),
+        ("Señal.rtf", r"{\rtf1\ansi The spare rope hangs behind the clock.}"),
+    ],
+)
+async def test_a_name_is_found_by_its_other_unicode_form(client: httpx.AsyncClient, name: str, content: str) -> None:
+    """Uploaded in both forms it is one document, and either form as ``source`` is answered from it."""
+    for form in ("NFC", "NFD"):
+        report = (await upload(client, unicodedata.normalize(form, name), content.encode())).json()
+        assert report["added"] + report["unchanged"] == 1
+    for form in ("NFC", "NFD"):
+        question = {"query": "Where does the spare rope hang?", "source": unicodedata.normalize(form, name)}
+        body = (await client.post("/query", json=question)).json()
+        assert [document["id"] for document in body["citedDocuments"]] == [name]
 
 
 async def test_a_document_deleted_by_hand_stays_deleted(

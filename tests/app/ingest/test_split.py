@@ -61,6 +61,25 @@ def test_a_short_section_keeps_its_name() -> None:
     ]
 
 
+SHORT = {
+    "a.md": "# Pool\n\n## Hours\n\nOpen 7 to 21.\n\n## Price\n\n4 euros.\n\n## Dogs\n\nThey wait outside.\n",
+    "a.html": "<h1>Pool</h1><h2>Hours</h2><p>Open 7 to 21.</p><h2>Price</h2><p>4 euros.</p><h2>Dogs</h2><p>No.</p>",
+    "a.rst": "Pool\n====\n\nHours\n-----\n\nOpen 7 to 21.\n\nPrice\n-----\n\n4 euros.\n\nDogs\n----\n\nOutside.\n",
+    "a.txt": "THE POOL\n\nHours\n\nOpen 7 to 21.\n\nPrice\n\n4 euros.\n\nLost things\n\nThey are kept at the till.\n",
+    "a.adoc.md": "Pool\n====\n\nHours\n-----\nOpen 7 to 21.\n\nPrice\n-----\n4 euros.\n",
+}
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_short_sections_keep_their_names_whatever_the_format(tmp_path: Path, name: str) -> None:
+    """Each chunk of a few words is of the section it stands in, and none of the one after it."""
+    (path := tmp_path / name).write_text(SHORT[name])
+    sections = {chunk.section: chunk.text for chunk in split_one(load_one(path)).chunks}
+    assert "Open 7 to 21." in sections["Hours"]
+    assert "4 euros." in sections["Price"]
+    assert "4 euros." not in sections["Hours"]
+
+
 def test_long_prose_is_broken_at_sentences() -> None:
     """Whole sentences only, chunks of like size, nothing lost, nothing twice."""
     sentences = [f"{SENTENCE[:-1]} number {n}." for n in range(60)]
