@@ -1,7 +1,8 @@
 """Show the value of a spreadsheet cell by its number format, as the sheet does.
 
-Dates are written as ISO 8601 where the format shows day, month and year, since 01/02/26 is two days. No kept library
-does this for the codes of Office Open XML (ECMA-376, part 1, 18.8.31).
+Dates are written as ISO 8601 where the format shows day, month and year in numbers, since 01/02/26 is two days, or the
+month in another language than English, whose names are not known here; years have four digits. No kept library does
+this for the codes of Office Open XML (ECMA-376, part 1, 18.8.31).
 """
 
 import re
@@ -12,10 +13,13 @@ from decimal import ROUND_HALF_UP, Decimal
 GENERAL_DIGITS = 10
 """Significant digits of a fraction in a cell without a format of its own."""
 _TOKEN = re.compile(r'(?is)"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|E[+-]|General|.')
-_NAMED = {"mmmm": "%B", "mmm": "%b", "mm": "%m", "m": "%m", "dddd": "%A", "ddd": "%a", "dd": "%d", "d": "%d"} | {
+_NAMED = {"mmmm": "%B", "mmm": "%b", "mm": "%m", "m": "%m", "dddd": "%A", "ddd": "%a", "dd": "%d"} | {
     "yyyy": "%Y",
     "yy": "%Y",
 }
+_LANGUAGE = re.compile(r"\[\$[^\]-]*-([0-9a-f]+)\]", re.IGNORECASE)
+ENGLISH = 9
+"""The lowest ten bits of a language's number in Windows ([MS-LCID]): the language without its region."""
 _CONDITION = re.compile(r"\[[<>=]")
 _SECTION = re.compile(r'(?:"[^"]*"|\\.|[^;"\\])*(?:;|$)')
 
@@ -123,10 +127,18 @@ def _moment(value: datetime, code: str) -> str:
     if shows_time and not shows_day and not shows_year:
         return _time(value.time(), code)
     if not (shows_day and shows_year) and (shows_day or shows_year) and not shows_time:
-        runs = re.findall(r"m+|d+|y+|[^mdy]+", parts)
-        return "".join(value.strftime(_NAMED[run]) if run in _NAMED else run for run in runs).lstrip("0").strip(" ;@")
-    day = value.date().isoformat()
+        return _day(value, parts)
+    in_words, _, _ = parts.partition("h")
+    english = all(int(language, 16) & 0x3FF == ENGLISH for language in _LANGUAGE.findall(code))
+    named = english and all(some in in_words for some in ("d", "mmm", "y"))
+    day = _day(value, in_words) if named else value.date().isoformat()
     return f"{day} {_time(value.time(), code)}" if shows_time and value.time() != time() else day
+
+
+def _day(value: datetime, parts: str) -> str:
+    runs = re.findall(r"m+|d+|y+|[^mdy]+", parts)
+    texts = (str(value.day) if run == "d" else value.strftime(_NAMED[run]) if run in _NAMED else run for run in runs)
+    return "".join(texts).lstrip("0").strip(" ;@")
 
 
 def _time(value: time, code: str) -> str:

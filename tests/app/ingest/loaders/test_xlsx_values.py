@@ -45,11 +45,16 @@ from tests.app.ingest.conftest import load_one, texts
         (date(2026, 5, 1), "dd.mm.yyyy", "2026-05-01"),
         (datetime.fromisoformat("2026-05-01"), "[$-407]d. mmmm yyyy;@", "2026-05-01"),
         (datetime.fromisoformat("2026-05-01"), "mmmm\\ yyyy", "May 2026"),
+        (datetime.fromisoformat("2025-01-30"), "d mmm yyyy", "30 Jan 2025"),
+        (datetime.fromisoformat("2025-01-05"), "mmmm d, yyyy", "January 5, 2025"),
+        (datetime.fromisoformat("2025-01-05"), "dd\\-mmm\\-yy", "5-Jan-2025"),
+        (datetime.fromisoformat("2025-01-05"), "[$-409]dddd, d mmmm yyyy;@", "Sunday, 5 January 2025"),
+        (datetime.fromisoformat("2025-01-05 08:30"), "d mmm yyyy h:mm", "5 Jan 2025 08:30"),
         (datetime.fromisoformat("2026-05-01 08:30"), "dd/mm/yy h:mm", "2026-05-01 08:30"),
     ],
 )
 def test_a_value_is_shown_by_its_number_format(value: object, code: str, text: str) -> None:
-    """Leading zeros, decimals, units, percents, durations and dates read as in the sheet; full dates are ISO 8601."""
+    """Leading zeros, units, percents, durations and dates read as in the sheet, dates in numbers as ISO 8601."""
     assert shown(value, code) == text
 
 
