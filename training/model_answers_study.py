@@ -14,8 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import re
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,14 +29,11 @@ from answering.evidence.support import SUPPORT_BAR, overlap
 from answering.text.sentences import sentence_spans
 from answering.text.terms import words_of
 from answering.types import Chunk, ClaimReader
-from app.ingest.documents import LoadedDocument, SplitDocument
-from app.ingest.loaders.table import load_file
-from app.ingest.split import split_document
 from app.pipeline.verifiers import Verifiers, make_verifiers
 from app.providers.chat.models import make_chat_model
 from app.providers.rerank.reader import OnnxReader
 from app.settings import load_settings
-from training.passages import committed, fingerprint
+from training.passages import chunks_of, committed, fingerprint
 from training.rows import DATA, read_rows
 
 ANSWERS = DATA / "model_answers.jsonl.xz"
@@ -56,21 +52,6 @@ class Labelled:
     chunks: tuple[Chunk, ...]
     true: bool
     held: bool = False
-
-
-def chunks_of(data: bytes, path: str) -> Iterator[Chunk]:
-    """Yield the chunks of one file, as ingest makes them."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / Path(path).name
-        file.write_bytes(data)
-        for document in load_file(file, path):
-            if isinstance(document, LoadedDocument):
-                for split in split_document(document):
-                    if isinstance(split, SplitDocument):
-                        for chunk in split.chunks:
-                            yield Chunk(
-                                chunk.chunk_id, path, split.title, chunk.text, section=chunk.section, spans=chunk.spans
-                            )
 
 
 def answers(rows: Sequence[dict[str, Any]], repositories: Path) -> list[Labelled]:

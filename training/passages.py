@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from answering.text.terms import stems
+from answering.types import Chunk, Passage
 from app.ingest.documents import LoadedDocument, SplitDocument
 from app.ingest.loaders.table import load_file
 from app.ingest.split import split_document
@@ -34,9 +35,6 @@ NEIGHBOURS = 5
 """Passages of the same repository that the encoder finds nearest to a question, to be read in vain."""
 ALIKE = 0.5
 """A passage that shares more of its words than this with the right one may say the same, so it is no neighbour."""
-
-Texts = tuple[str, tuple[str, ...]]
-"""A passage: its title with the section, and its sentences."""
 
 
 def main() -> None:
@@ -80,7 +78,7 @@ def fingerprint(sentence: str) -> str:
     return hashlib.sha256(" ".join(sentence.split()).encode()).hexdigest()[:8]
 
 
-def read(clone: Path, commit: str, path: str) -> Iterator[Texts]:
+def read(clone: Path, commit: str, path: str) -> Iterator[Passage]:
     """The passages of one file of a clone."""
     yield from passages_of(committed(clone, commit, path), path)
 
@@ -91,8 +89,8 @@ def committed(clone: Path, commit: str, path: str) -> bytes:
     return subprocess.run(["git", "-C", git, "show", f"{commit}:{path}"], capture_output=True, check=True).stdout  # noqa: S607 - paths of the project's own list
 
 
-def passages_of(data: bytes, path: str) -> Iterator[Texts]:
-    """The passages of one file, as the project's own loaders and splitter make them."""
+def chunks_of(data: bytes, path: str) -> Iterator[Chunk]:
+    """Yield the chunks of one file, as ingest makes them."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / Path(path).name
         file.write_bytes(data)
@@ -101,12 +99,18 @@ def passages_of(data: bytes, path: str) -> Iterator[Texts]:
                 for split in split_document(document):
                     if isinstance(split, SplitDocument):
                         for chunk in split.chunks:
-                            title = " > ".join(dict.fromkeys(name for name in (split.title, chunk.section) if name))
-                            yield title, tuple(chunk.text[start:end] for start, end in chunk.spans)
+                            yield Chunk(
+                                chunk.chunk_id, path, split.title, chunk.text, section=chunk.section, spans=chunk.spans
+                            )
+
+
+def passages_of(data: bytes, path: str) -> Iterator[Passage]:
+    """Yield the passages of one file: its chunks as the reader reads them."""
+    return (Passage.of(chunk, chunk.sentences) for chunk in chunks_of(data, path))
 
 
 def joined(
-    wanted: Iterable[dict[str, Any]], passages: dict[str, list[Texts]], encoder: MiniLMEmbeddings
+    wanted: Iterable[dict[str, Any]], passages: dict[str, list[Passage]], encoder: MiniLMEmbeddings
 ) -> Iterator[dict[str, Any]]:
     """Each row with its sentences, found by their fingerprints, and its neighbours; those not found are left out."""
     everything = [passage for found in passages.values() for passage in found if len(passage[1]) > 1]

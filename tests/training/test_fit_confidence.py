@@ -11,8 +11,7 @@ from answering.relevance.graders import Slopes
 from answering.types import Chunk, Citation
 from graph.state import Result
 from training.fit_confidence import Judged, fit_slopes, held_out, is_right, judge_written
-from training.model_answers_study import chunks_of
-from training.passages import fingerprint
+from training.passages import chunks_of, fingerprint
 
 TEXT = "The pump is oiled every second Monday. Gloves are worn."
 

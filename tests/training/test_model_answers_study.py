@@ -3,8 +3,8 @@
 import subprocess
 from pathlib import Path
 
-from training.model_answers_study import answers, chunks_of, word_share
-from training.passages import fingerprint
+from training.model_answers_study import answers, word_share
+from training.passages import chunks_of, fingerprint
 
 MANUAL = """# Leave
 

@@ -7,11 +7,11 @@ from training.model_answers_study import (
     WORD_SHARE_BAR,
     Labelled,
     auc,
-    chunks_of,
     lexical,
     shipped,
     word_share,
 )
+from training.passages import chunks_of
 
 CLUB = """# Swimming club
 
