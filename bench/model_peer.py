@@ -59,7 +59,7 @@ class Model:
 
     async def _chat(self, writer: asyncio.StreamWriter, body: dict[str, Any]) -> None:
         self.calls += 1
-        answer = answer_from("\n".join(str(one["content"]) for one in body["messages"]))
+        answer = answer_from("\n".join(str(message["content"]) for message in body["messages"]))
         await asyncio.sleep(self.latency)
         if not body.get("stream", True):
             _send(writer, _message(body, answer, done=True))

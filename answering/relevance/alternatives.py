@@ -51,13 +51,15 @@ def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
         compare(found)
     found.asked -= found.others
     fields = found.stems - found.names - found.kinds
-    told = {at: _field_words(chunks[at[0]], at[1]) & fields for at in found.asked | found.others}
-    most = max((len(told[at]) for at in found.asked), default=0)
-    if found.asked and any(len(told[at]) > most for at in found.others):  # it has not what others of its kind have
+    named_fields = {at: _field_words(chunks[at[0]], at[1]) & fields for at in found.asked | found.others}
+    most = max((len(named_fields[at]) for at in found.asked), default=0)
+    if found.asked and any(
+        len(named_fields[at]) > most for at in found.others
+    ):  # it has not what others of its kind have
         found.others |= found.asked
     about = [[About.UNKNOWN] * len(chunk.spans) for chunk in chunks]
     for at, n in found.asked if found.others else ():  # without another there is nothing to tell apart
-        about[at][n] = About.LOOKED_UP if told[at, n] else About.NAMED
+        about[at][n] = About.LOOKED_UP if named_fields[at, n] else About.NAMED
     for at, n in found.others:
         about[at][n] = About.ANOTHER
     return tuple(replace(chunk, about=tuple(marks)) for chunk, marks in zip(chunks, about, strict=True))
@@ -101,7 +103,7 @@ def _named_in(cell: str, found: Comparison) -> Stems:
     tokens, named = _TOKEN.findall(cell), content(cell)
     if len(tokens) > LONGEST_NAME:
         return frozenset()
-    parts = content(" ".join(one for one in tokens if not one.islower() and one in found.question))
+    parts = content(" ".join(token for token in tokens if not token.islower() and token in found.question))
     return named if named <= found.stems else parts & found.stems
 
 
@@ -142,17 +144,21 @@ def _sentences(found: Comparison) -> None:
     }
     if not rivals:
         return
-    prose = [one for one in prose if any(one[:2] != two[:2] and is_same_form(one[2], two[2]) for two in prose)]
-    for at, group in groupby(prose, key=lambda one: one[0]):
-        told = None
+    prose = [
+        sentence
+        for sentence in prose
+        if any(sentence[:2] != other[:2] and is_same_form(sentence[2], other[2]) for other in prose)
+    ]
+    for at, group in groupby(prose, key=lambda sentence: sentence[0]):
+        side = None
         for _, n, _, tokens in group:
             own = [tokens.issuperset(name) for name, rival in rivals if any(map(tokens.issuperset, (name, rival)))]
             if own:
-                told = found.asked if any(own) else found.others
+                side = found.asked if any(own) else found.others
             elif "\n\n" in before(found.chunks[at], n):
-                told = None
-            if told is not None:
-                told.add((at, n))
+                side = None
+            if side is not None:
+                side.add((at, n))
     found.names.update(stem(word) for name, _ in rivals for word in name)
 
 
@@ -178,11 +184,11 @@ def _unknown_name(found: Comparison, known: Stems) -> None:
     """Compare sections that are alike and below names, where the question has a name that no chunk has."""
     _, *tokens = _TOKEN.findall(found.question) or [""]
     if found.asked or not any(
-        one[0].isupper() and is_content(one.lower()) and stem(one.lower()) not in known for one in tokens
+        token[0].isupper() and is_content(token.lower()) and stem(token.lower()) not in known for token in tokens
     ):
         return
     headings = [chunk.section or chunk.title for chunk in found.chunks]
-    named = [at for at, text in enumerate(headings) if all(one[0].isupper() for one in _TOKEN.findall(text))]
+    named = [at for at, text in enumerate(headings) if all(token[0].isupper() for token in _TOKEN.findall(text))]
     for one, other in permutations(named, 2):
         if headings[one] != headings[other] and are_alike(found.chunks[one], found.chunks[other]):
             found.others.update((one, n) for n in range(len(found.chunks[one].spans)))

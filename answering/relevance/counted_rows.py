@@ -149,10 +149,12 @@ def _values(column: Sequence[str], name: Stems, question: str) -> frozenset[str]
         return None  # "on", "May"
     if name and name <= asked and flags <= _YES | _NO:
         return frozenset(cell for cell in column if cell.lower() in _YES)
-    told = {cell: frozenset(map(stem, words(cell))) for cell in column if content(cell) & asked}
-    chosen = {cell: some for cell, some in told.items() if some <= asked and len(words(cell)) <= LONGEST_VALUE}
+    stems_of_cells = {cell: frozenset(map(stem, words(cell))) for cell in column if content(cell) & asked}
+    chosen = {
+        cell: some for cell, some in stems_of_cells.items() if some <= asked and len(words(cell)) <= LONGEST_VALUE
+    }
     largest = {cell: some for cell, some in chosen.items() if not any(some < other for other in chosen.values())}
-    if chosen and told.keys() - chosen.keys():
+    if chosen and stems_of_cells.keys() - chosen.keys():
         return None
     return frozenset(largest)
 

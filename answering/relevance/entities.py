@@ -22,7 +22,7 @@ _ENGLISH = frozenset("the what when where which who whom whose why how is are do
 
 def of_others(question: str, chunk: Chunk) -> tuple[bool, ...]:
     """Tell for each sentence of *chunk* whether it is about another of several alike than *question* names."""
-    return tuple(one is About.ANOTHER for one in chunk.about or about_labels(question, chunk))
+    return tuple(about is About.ANOTHER for about in chunk.about or about_labels(question, chunk))
 
 
 def about_labels(question: str, chunk: Chunk) -> tuple[About, ...]:
@@ -72,7 +72,7 @@ def asked_labels(question: str) -> Named:
 def named_gains(question: str, chunk: Chunk) -> tuple[float, tuple[float, ...]]:
     """Return what the reader's logits of *chunk* and of each sentence gain by what *question* names."""
     if About.LOOKED_UP in chunk.about:
-        return LOOKED_UP, tuple(LOOKED_UP * (one is About.LOOKED_UP) for one in chunk.about)
+        return LOOKED_UP, tuple(LOOKED_UP * (about is About.LOOKED_UP) for about in chunk.about)
     gain = NAMED * (len(question_stems(question)) > BRIEF and names_asked(question, chunk))
     return gain, (gain,) * len(chunk.spans)
 

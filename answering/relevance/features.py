@@ -31,6 +31,101 @@ MIN_SIMILARITY = 0.25
 """Cosine of a passage and its best sentence below which it is not read: hardly one answers (``docs/relevance.md``)."""
 
 
+async def read_best(
+    reader: PassageReader, subquery_results: Sequence[SubqueryResults], most: int = MAX_PASSAGES, *, every: bool = False
+) -> tuple[SubqueryResults, ...]:
+    """Read at most *most* near chunks of each of *subquery_results*, until one answers, or *every* one.
+
+    One answers where the reader scores a sentence that can answer above "none of them". A chunk that defines the term
+    whose meaning is asked for is read first, and its definition counts as the answer, whatever the reader says.
+    """
+    updated = []
+    for results in subquery_results:
+        question, defined = results.question, defining_sentences(results)
+        near = [chunk for chunk in results.chunks if chunk.spans and _is_near(chunk)]
+        others = {chunk.chunk_id for chunk in near if all(of_others(question, chunk))}
+        order = sorted(near, key=lambda c: (c.chunk_id not in defined, c.chunk_id in others, -promise(c)))
+        waiting = iter(_distinct(question, order, others)[:most])
+        read: dict[str, Chunk] = {}
+        while batch := tuple(islice(waiting, READ_AT_ONCE if read else 1)):
+            chunks = await asyncio.gather(*(_read(reader, question, chunk, defined) for chunk in batch))
+            read |= {chunk.chunk_id: chunk for chunk in chunks}
+            if not every and any(_answers(chunk.reading) for chunk in chunks):
+                break
+        updated.append(replace(results, chunks=tuple(read.get(chunk.chunk_id, chunk) for chunk in results.chunks)))
+    return tuple(updated)
+
+
+def _is_near(chunk: Chunk) -> bool:
+    """Whether *chunk*, or its best sentence, is near enough to the question to be read."""
+    return max((chunk.similarity, *chunk.span_similarities)) >= MIN_SIMILARITY
+
+
+def promise(chunk: Chunk) -> float:
+    """Return the priority of *chunk* for reading: its cosines and keyword score, weighted."""
+    best = max(chunk.span_similarities, default=chunk.similarity)
+    return nearness(chunk) + SENTENCE_WEIGHT * best + KEYWORD_WEIGHT * chunk.keyword
+
+
+def nearness(chunk: Chunk) -> float:
+    """Return the cosine of question and chunk; of a long one, its best sentence's if higher."""
+    if sum(end - start for start, end in chunk.spans) <= LONGEST_PASSAGE:
+        return chunk.similarity
+    return max(chunk.similarity, *chunk.span_similarities)
+
+
+def _distinct(question: str, chunks: Sequence[Chunk], others: Container[str]) -> list[Chunk]:
+    """Leave out near-duplicates of a chunk before them: they say the same, unless it is about another thing."""
+    kept: list[Chunk] = []
+    alike: set[str] = set()
+    for chunk in chunks:
+        if chunk.chunk_id in alike:
+            continue
+        kept.append(chunk)
+        if chunk.chunk_id not in others and not names_another(question, chunk.text):
+            alike.update(chunk.near_duplicates)
+    return kept
+
+
+async def _read(reader: PassageReader, question: str, chunk: Chunk, defined: Mapping[str, int]) -> Chunk:
+    """Read the sentences of *chunk* around its nearest; those that cannot answer get the lowest score."""
+    start, end = window(chunk)
+    reading = await reader.read(question, Passage.of(chunk, chunk.sentences[start:end]))
+    can_answer = possible_answers(question, chunk)
+    reading = _possible(question, chunk, reading, start, can_answer)
+    reading = with_definition(question, reading, defined.get(chunk.chunk_id))
+    return replace(chunk, reading=reading, can_answer=can_answer)
+
+
+def window(chunk: Chunk) -> tuple[int, int]:
+    """Choose the sentences of *chunk* to read: all, or those around the nearest."""
+    lengths = [end - start for start, end in chunk.spans]
+    at = max(range(len(lengths)), key=lambda n: chunk.span_similarities[n])
+    start, end = at, at + 1
+    while True:
+        wider = [(start - 1, end), (start, end + 1)]
+        fitting = [(i, j) for i, j in wider if i >= 0 and j <= len(lengths) and sum(lengths[i:j]) <= LONGEST_PASSAGE]
+        if not fitting:
+            return start, end
+        start, end = min(fitting, key=lambda span: abs(sum(span) - 2 * at - 1))
+
+
+def _possible(question: str, chunk: Chunk, reading: ReadPassage, start: int, can_answer: Sequence[bool]) -> ReadPassage:
+    """Extend *reading*, from sentence *start* on, to all of *chunk*; others, and what cannot answer, score lowest."""
+    unread = reading.null - UNREAD
+    scores = [unread] * len(chunk.spans)
+    scores[start : start + len(reading.sentences)] = reading.sentences
+    gain, gains = named_gains(question, chunk)
+    reading = replace(reading, answerable=reading.answerable + gain)
+    scores = [score + more for score, more in zip(scores, gains, strict=True)]
+    possible = [can and has_kind(question, text) for can, text in zip(can_answer, chunk.sentences, strict=True)]
+    return replace(reading, sentences=tuple(s if can else unread for s, can in zip(scores, possible, strict=True)))
+
+
+def _answers(reading: ReadPassage | None) -> bool:
+    return reading is not None and max(reading.sentences, default=reading.null) > reading.null
+
+
 class Match(NamedTuple):
     """How one sentence matches a question.
 
@@ -106,101 +201,6 @@ def measure(results: SubqueryResults) -> tuple[tuple[Chunk, tuple[Match, ...], F
         )
         measured.append((chunk, tuple(matches), features))
     return tuple(measured)
-
-
-def window(chunk: Chunk) -> tuple[int, int]:
-    """Choose the sentences of *chunk* to read: all, or those around the nearest."""
-    lengths = [end - start for start, end in chunk.spans]
-    at = max(range(len(lengths)), key=lambda n: chunk.span_similarities[n])
-    start, end = at, at + 1
-    while True:
-        wider = [(start - 1, end), (start, end + 1)]
-        fitting = [(i, j) for i, j in wider if i >= 0 and j <= len(lengths) and sum(lengths[i:j]) <= LONGEST_PASSAGE]
-        if not fitting:
-            return start, end
-        start, end = min(fitting, key=lambda span: abs(sum(span) - 2 * at - 1))
-
-
-def nearness(chunk: Chunk) -> float:
-    """Return the cosine of question and chunk; of a long one, its best sentence's if higher."""
-    if sum(end - start for start, end in chunk.spans) <= LONGEST_PASSAGE:
-        return chunk.similarity
-    return max(chunk.similarity, *chunk.span_similarities)
-
-
-def promise(chunk: Chunk) -> float:
-    """Return the priority of *chunk* for reading: its cosines and keyword score, weighted."""
-    best = max(chunk.span_similarities, default=chunk.similarity)
-    return nearness(chunk) + SENTENCE_WEIGHT * best + KEYWORD_WEIGHT * chunk.keyword
-
-
-async def read_best(
-    reader: PassageReader, subquery_results: Sequence[SubqueryResults], most: int = MAX_PASSAGES, *, every: bool = False
-) -> tuple[SubqueryResults, ...]:
-    """Read at most *most* near chunks of each of *subquery_results*, until one answers, or *every* one.
-
-    One answers where the reader scores a sentence that can answer above "none of them". A chunk that defines the term
-    whose meaning is asked for is read first, and its definition counts as the answer, whatever the reader says.
-    """
-    updated = []
-    for results in subquery_results:
-        question, defined = results.question, defining_sentences(results)
-        near = [chunk for chunk in results.chunks if chunk.spans and _is_near(chunk)]
-        others = {chunk.chunk_id for chunk in near if all(of_others(question, chunk))}
-        order = sorted(near, key=lambda c: (c.chunk_id not in defined, c.chunk_id in others, -promise(c)))
-        waiting = iter(_distinct(question, order, others)[:most])
-        read: dict[str, Chunk] = {}
-        while batch := tuple(islice(waiting, READ_AT_ONCE if read else 1)):
-            chunks = await asyncio.gather(*(_read(reader, question, chunk, defined) for chunk in batch))
-            read |= {chunk.chunk_id: chunk for chunk in chunks}
-            if not every and any(_answers(chunk.reading) for chunk in chunks):
-                break
-        updated.append(replace(results, chunks=tuple(read.get(chunk.chunk_id, chunk) for chunk in results.chunks)))
-    return tuple(updated)
-
-
-def _distinct(question: str, chunks: Sequence[Chunk], others: Container[str]) -> list[Chunk]:
-    """Leave out near-duplicates of a chunk before them: they say the same, unless it is about another thing."""
-    kept: list[Chunk] = []
-    alike: set[str] = set()
-    for chunk in chunks:
-        if chunk.chunk_id in alike:
-            continue
-        kept.append(chunk)
-        if chunk.chunk_id not in others and not names_another(question, chunk.text):
-            alike.update(chunk.near_duplicates)
-    return kept
-
-
-async def _read(reader: PassageReader, question: str, chunk: Chunk, defined: Mapping[str, int]) -> Chunk:
-    """Read the sentences of *chunk* around its nearest; those that cannot answer get the lowest score."""
-    start, end = window(chunk)
-    reading = await reader.read(question, Passage.of(chunk, chunk.sentences[start:end]))
-    can_answer = possible_answers(question, chunk)
-    reading = _possible(question, chunk, reading, start, can_answer)
-    reading = with_definition(question, reading, defined.get(chunk.chunk_id))
-    return replace(chunk, reading=reading, can_answer=can_answer)
-
-
-def _answers(reading: ReadPassage | None) -> bool:
-    return reading is not None and max(reading.sentences, default=reading.null) > reading.null
-
-
-def _is_near(chunk: Chunk) -> bool:
-    """Whether *chunk*, or its best sentence, is near enough to the question to be read."""
-    return max((chunk.similarity, *chunk.span_similarities)) >= MIN_SIMILARITY
-
-
-def _possible(question: str, chunk: Chunk, reading: ReadPassage, start: int, can_answer: Sequence[bool]) -> ReadPassage:
-    """Extend *reading*, from sentence *start* on, to all of *chunk*; others, and what cannot answer, score lowest."""
-    unread = reading.null - UNREAD
-    scores = [unread] * len(chunk.spans)
-    scores[start : start + len(reading.sentences)] = reading.sentences
-    gain, gains = named_gains(question, chunk)
-    reading = replace(reading, answerable=reading.answerable + gain)
-    scores = [score + more for score, more in zip(scores, gains, strict=True)]
-    possible = [can and has_kind(question, text) for can, text in zip(can_answer, chunk.sentences, strict=True)]
-    return replace(reading, sentences=tuple(s if can else unread for s, can in zip(scores, possible, strict=True)))
 
 
 def sentence_probabilities(reading: ReadPassage) -> tuple[float, ...]:

@@ -201,7 +201,7 @@ def content(text: str) -> frozenset[str]:
 
 
 def contents(tokens: Iterable[str]) -> tuple[str, ...]:
-    return tuple(one for one in tokens if is_content(one))
+    return tuple(token for token in tokens if is_content(token))
 
 
 @lru_cache(maxsize=1 << 11)

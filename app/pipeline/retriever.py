@@ -84,7 +84,7 @@ class HybridRetriever:
                     searched = _nearer(searched)
                 unique = {hit.key: hit for _, _, row in searched for hit in row}
                 sentences = await self._sentences(list(unique.values()))
-                counted = [await self._counted(question, *one) for one in searched]
+                counted = [await self._counted(question, *found) for found in searched]
         except TimeoutError as error:
             if vectors is None:
                 raise EmbeddingUnavailable("The question could not be embedded in time.") from error
