@@ -63,6 +63,14 @@ class IngestManifest:
         rows = [(_key(path), now, now if watched else None) for path in self._paths]
         _change(self._collection, "INSERT OR REPLACE INTO folders VALUES (?, ?, ?)", rows)
 
+    def unwatched(self) -> None:
+        """Record that these paths are watched no longer."""
+        _change(
+            self._collection,
+            "UPDATE folders SET watched = NULL WHERE path = ?",
+            [(_key(path),) for path in self._paths],
+        )
+
     def brings(self, document_id: str, path: Path | str) -> None:
         """Record that a document was found under *path*; of several paths the first counts."""
         self._brought.setdefault(document_id, _key(path))

@@ -69,6 +69,7 @@ class Watcher:
                 self._behind = True
                 log.warning("watch_not_synced", extra={"reason": error.message})
             self._told = time.monotonic()
+        await asyncio.to_thread(IngestManifest(self._collection, self._paths).unwatched)
 
     async def _sync(self, changed: Sequence[Path]) -> None:
         """Bring the collection up to date with the *changed* paths, or with all after a failure."""

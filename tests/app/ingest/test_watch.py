@@ -96,6 +96,7 @@ async def test_a_restart_catches_up(store: EmbeddedStore, embeddings: MiniLMEmbe
     """What was added, changed or removed while it did not run is in step after a start; the manifest tells of it."""
     async with watched(store, embeddings, folder) as here:
         await here.until("pier.md")
+    assert not any(path.watched for path in synced_paths(folder.parent / "data" / "documents"))
     (folder / "pier.md").unlink()
     (folder / "weir.md").write_text("The weir is made of stone.")
     async with watched(store, embeddings, folder) as here:
