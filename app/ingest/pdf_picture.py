@@ -113,7 +113,7 @@ def _drawn(page: Any, words: PageWords | None, boxes: Sequence[Box]) -> bytes:
         part = picture.crop(area)
         picture.paste(part.point([level * paper // 255 for paper in PAPER for level in range(256)]), area)
     written = BytesIO()
-    picture.save(written, "PNG", optimize=True)
+    picture.save(written, "PNG")
     return written.getvalue()
 
 

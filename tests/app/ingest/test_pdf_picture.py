@@ -31,7 +31,7 @@ def marked_words(path: Path, quote: str, page: int = 1) -> tuple[int, list[str]]
     for word in sorted(words.words, key=lambda word: (-word.base, word.left)):
         left, right, base = (round(points * DPI / 72) for points in (word.left, word.right, words.height - word.base))
         above = drawn.crop((left, base - round(word.size * 0.7 * DPI / 72), right, base))
-        if PAPER in {colour for _, colour in above.getcolors(1 << 24) or []}:
+        if PAPER in {colour for _, colour in above.getcolors(above.width * above.height) or []}:
             found.append(word.text)
     return picture.page, found
 
@@ -71,7 +71,6 @@ def test_a_quote_on_a_later_page_is_found_there(tmp_path: Path) -> None:
     assert draw_page(path, 2, "").marks == 0
 
 
-@pytest.mark.long
 def test_a_turned_and_a_cropped_page_are_marked_too(tmp_path: Path) -> None:
     """A page that is shown turned, one whose text is turned, and one whose box has its corner elsewhere."""
     path = write(tmp_path / "plain.pdf", down(LEFT))
