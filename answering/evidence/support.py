@@ -137,10 +137,11 @@ def _nearest(sentence: str, chunk: Chunk, question_terms: Collection[str]) -> Qu
     window = chunk.text[spans[near[0]][0] : spans[near[-1]][1]]
     ordered = f"{lead} {text}" if denies(lead) else text  # "Do not:", "Smoke."
     contradiction, copy = (None, False) if asks else (edit_of(sentence, ordered), is_copy(sentence, ordered))
-    if not contradiction and unmatched(sentence, (text, title) if copy else (window, title, " ".join(question_terms))):
-        contradiction = "amount"
-    if not contradiction and _unknown_name(sentence, f"{title} {chunk.text}", question_terms):
-        contradiction = "name"
+    if contradiction in (None, "condition"):  # a lost condition alone decides nothing where a reader reads
+        if unmatched(sentence, (text, title) if copy else (window, title, " ".join(question_terms))):
+            contradiction = "amount"
+        elif _unknown_name(sentence, f"{title} {chunk.text}", question_terms):
+            contradiction = "name"
     texts = [row_with_column_names(chunk, n) for n in near]
     passage = Passage.of(chunk, [lead, *texts] if lead and lead not in texts else texts)
     return Quote(chunk.chunk_id, start, end, text, share, contradiction, copy=copy, passage=passage)

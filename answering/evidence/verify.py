@@ -23,6 +23,10 @@ from answering.evidence.support import Quote
 from answering.text.terms import asks_whether, question_stems, words_of
 from answering.types import Chunk, CitedSentence, ClaimReader
 
+_JOINS = frozenset("and but or while whereas although though because which".split())
+_SEPARATORS = " \t\n,;:—–"
+"""What joins a clause that is cut off to the one before it."""
+
 
 @dataclass(frozen=True, slots=True)
 class VerifiedSentence:
@@ -120,10 +124,15 @@ def _judged(
     if not whole:
         reaches = [_reach(draft, anchor) for anchor in anchors if not anchor.uncited]
         stop = next((at for at, complete in reaches if not complete), end)
-    if not supported or stop <= start:
+    kept = draft.text[start:stop].rstrip(_SEPARATORS)
+    before, _, last = kept.rpartition(" ")
+    if stop < end and last.lower() in _JOINS:
+        kept = before.rstrip(_SEPARATORS)
+    if not supported or not kept:
         return VerifiedSentence("", sentence.before, support=support, removed=sentence.text)
     explained = says_yes_or_no(draft, number) and number + 1 < len(draft.sentences)  # the next sentence is cited
     shown = [anchor for anchor in supported if not anchor.uncited or (attribute and not explained)]
+    shown = [anchor for anchor in shown if anchor.claim[0] < stop]  # what follows is cut off, with its citations
     carried: set[tuple[str, int, str]] = set()
     citations: list[tuple[int, SupportedSpan]] = []
     for anchor in shown:
@@ -132,7 +141,7 @@ def _judged(
             if key not in carried:
                 carried.add(key)
                 citations.append((min(anchor.position, stop) - start, (stretch, quote)))
-    text = sentence.text if stop == end else f"{draft.text[start:stop].rstrip(' ,;:—–')}{_closing(sentence.text)}"
+    text = sentence.text if stop == end else f"{kept}{_closing(sentence.text)}"
     removed = draft.text[slice(*claim_span(draft.text, stop, end))] if stop < end else ""
     return VerifiedSentence(text, sentence.before, tuple(citations), support, removed.strip(".!? ") and removed)
 

@@ -165,6 +165,23 @@ async def test_a_wrong_marker_is_put_right_where_asked() -> None:
     assert removed(cited) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        (f", and [2, 3], and {PUMP}[1]", ""),
+        (f"Elves sing [2], and {PUMP[:-1]} [1].", ""),
+        (f"{PUMP[:-1]} [1], elves sing all day long [2], and {VALVE[:-1].lower()} [2].", f"{PUMP[:-1]} [1]."),
+        (f"{PUMP[:-1]} [1], and elves sing all day long [2].", f"{PUMP[:-1]} [1]."),
+        (f"Elves sing all day [3]; {PUMP}[1]", ""),
+    ],
+)
+async def test_behind_an_unsupported_clause_nothing_stays(text: str, answer: str) -> None:
+    """A sentence ends before its first clause that nothing supports; no citation of a later one is left."""
+    citations, pieces = cite_by_document(await cite(text), CHUNKS)
+    assert numbered(pieces, citations).text == answer
+    assert [citation.document_id for citation in citations] == ["pumps"][: bool(answer)]
+
+
 PARTS = [
     PUMP,
     VALVE,

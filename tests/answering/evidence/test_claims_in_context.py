@@ -130,6 +130,31 @@ def test_a_condition_may_stand_in_the_question() -> None:
     assert supported(quote, None) <= SUPPORT_BAR < supported(quote, 3.0)
 
 
+@pytest.mark.parametrize(
+    ("text", "claim", "change"),
+    [
+        (
+            "If you cancel before the deadline, 80 percent of the course fee is refunded.",
+            "30 percent of the course fee is refunded before the deadline.",
+            "amount",
+        ),
+        (
+            "If the meter fails, the tenant pays 40 euros for the new meter.",
+            "The tenant then pays 90 euros for a new meter.",
+            "amount",
+        ),
+        ("Visitors may park for 3 hours if they show a permit.", "Visitors can park here for 6 hours.", "amount"),
+        ("Unless it rains, the ferry to Skye sails at 9:15.", "The ferry to Skye sails at 10:45.", "amount"),
+        ("If Mr Alder is away, Ms Birch signs the order forms.", "Ms Cedar signs the order forms then.", "name"),
+        ("If the meter fails, the tenant pays 40 euros.", "The tenant pays 40 euros.", "condition"),
+    ],
+)
+def test_a_lost_condition_hides_no_other_change(text: str, claim: str, change: str) -> None:
+    """Amounts and names are compared also where a condition of the quote is missing."""
+    (quote,) = quotes(claim, Chunk("a#0", "a", "Rules", text, spans=sentence_spans(text)))
+    assert quote.contradiction == change
+
+
 def test_a_condition_is_not_checked_alone() -> None:
     """A condition and what follows from it are one clause, for two sentences may have one of them each."""
     condition, rest = (
