@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -25,20 +26,26 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The three documents below one folder."""
+def data(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) -> Path:
+    """A data folder with the three documents, ingested once: the tests only ask; not open."""
     root = tmp_path_factory.mktemp("scope")
     for name, text in FILES.items():
         (root / "docs" / name).parent.mkdir(parents=True, exist_ok=True)
         (root / "docs" / name).write_text(text)
-    return root
+
+    async def fill() -> None:
+        made = build_container(load_settings(data_dir=root / "data"), embedding=embedding)
+        await ingest_into(made.writer, [root / "docs"])
+        await made.aclose()
+
+    asyncio.run(fill())
+    return root / "data"
 
 
 @pytest.fixture
-async def container(folder: Path, embedding: EmbeddingModel) -> AsyncIterator[AppContainer]:
+async def container(data: Path, embedding: EmbeddingModel) -> AsyncIterator[AppContainer]:
     """A service over the three documents."""
-    made = build_container(load_settings(data_dir=folder / "data"), embedding=embedding)
-    await ingest_into(made.writer, [folder / "docs"])
+    made = build_container(load_settings(data_dir=data), embedding=embedding)
     yield made
     await made.aclose()
 
