@@ -1,6 +1,7 @@
 """Tell which sentences can answer a question, by what is plain to see: no heading, another year, or no amount."""
 
 import re
+from collections.abc import Sequence
 from itertools import compress, pairwise
 
 from answering.relevance.counted_rows import ASKS_COUNT, has_rows_to_count
@@ -40,13 +41,35 @@ _AMOUNT = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """What can stand for an amount of things or time: a number, or a word of these."""
+_DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days"
+_ASKS_MEASURE = re.compile(
+    r"\bhow (?:much|big|large|high|fast|tall|heavy|loud|hot|warm|cold|deep|wide|thick)\b"
+    r"|\b(?:noise|sound|water|oil|fuel|fill) level\b",
+    re.IGNORECASE,
+)
+_HOUR = rf"(?:{'|'.join(NUMBERS)}|\d{{1,2}}(?:[:.]\d\d)?)"
+_NO_MEASURE = re.compile(
+    rf"""\b(?:after|before|until|till|since)[ ]{_HOUR}(?=\s*(?:[,;.!?)]|\Z|and\b|or\b|in[ ]the\b))
+    |\b(?:every|each|once|twice)\b(?:[ ](?:an?|other|second|third|{"|".join(NUMBERS)}))?
+     [ ](?:second|minute|hour|day|week|month|quarter|year|night|morning|evening|{_DAYS}?)s?\b
+    |\b(?:hourly|daily|weekly|monthly|quarterly|yearly|annual|annually|always|never|immediately)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""An hour of the day, or how often: no amount of anything else ("water every second day", "no noise after six")."""
 _ASKS_MODEL = re.compile(
     r"\b[Ww](?:hich|hat) (\w*[A-Z]\w*) (?:models?|versions?|editions?|releases?|series|generations?)\b"
 )
+_ASKS_DOER = re.compile(
+    r"\bwho (\w+(?:ed|en|t)|made|wrote|drew|sold|found|paid|sang|said|did|won|led|laid|hung)\b", re.IGNORECASE
+)
+_FIELD = re.compile(r"\||[^:]{1,40}:\s")
+"""A row of a table, or a field of a record: its subject stands elsewhere."""
+_ARTICLE = re.compile(r"\b(?:the|an?)\b", re.IGNORECASE)
+_AGENT = re.compile(r"\bby\b|\bwork of\b", re.IGNORECASE)
+_REFERS = frozenset("it its he his she her they them their this that these those such".split())
 _ASKS_WHO = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 _ITEM_LABEL = re.compile(r"^\w+ \d+(?=:)")
 """A label that opens a line ("Bike 3: red"), whose number is no amount."""
-_DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days"
 _ASKS_FREQUENCY = re.compile(r"\bhow (?:often|frequently|many times)\b|\bwhat frequency\b", re.IGNORECASE)
 _FREQUENCY = re.compile(
     rf"""\b(?:every|each|per|an?[ ](?:second|minute|hour|day|week|month|quarter|year)|once|twice|thrice|times?|always
@@ -93,12 +116,13 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     answer whether something is so, and lead in a list that answers.
     """
     question_terms, whether = frozenset(stems(question)), any(map(asks_whether, question.split(", ")))
-    asks_amount = bool(_ASKS_AMOUNT.search(question))
+    asks_amount = bool(_ASKS_AMOUNT.search(question) or _ASKS_MEASURE.search(question))
     quantities = _QUANTITIES.difference(words(question))
     headings = {chunk.title, chunk.chapter, chunk.section}
     code = code_spans(chunk.text)
     sentences = chunk.sentences
     rows = [text.startswith("|") for text in sentences]
+    rivals = _of_rivals(question, sentences)
     others, counts = of_others(question, chunk), ASKS_COUNT.search(question) and has_rows_to_count(question, chunk)
     possible = []
     for n, (text, (start, end)) in enumerate(zip(sentences, chunk.spans, strict=True)):
@@ -112,7 +136,8 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
         possible.append(
             not (text in headings or text.startswith("#") or text.endswith("?") or repeats or header or bare)
             and not any(first <= start and end <= last for first, last in code)
-            and not (asks_amount and not _AMOUNT.search(_ITEM_LABEL.sub("", text)))
+            and not (asks_amount and not _has_amount(question, text))
+            and not (n in rivals or _lacks_agent(question, text))
             and not (
                 others[n] or (counts and rows[n]) or names_another(question, text) or _lacks_cell(question, chunk, n)
             )
@@ -124,6 +149,41 @@ def are_of_kind(question: str, chunk: Chunk) -> tuple[bool, ...]:
     """Tell for each sentence of *chunk* whether it can be the one that answers: possible, and of the kind asked for."""
     possible = zip(chunk.can_answer or possible_answers(question, chunk), chunk.sentences, strict=True)
     return tuple(can and has_kind(question, text) for can, text in possible)
+
+
+def _has_amount(question: str, text: str) -> bool:
+    """Whether *text* has an amount; of what is measured otherwise, besides times and how often."""
+    text = _ITEM_LABEL.sub("", text)
+    return bool(_AMOUNT.search(_NO_MEASURE.sub("", text) if _ASKS_MEASURE.search(question) else text))
+
+
+def _of_rivals(question: str, sentences: Sequence[str]) -> frozenset[int]:
+    """Return the sentences about another subject than *question* measures, or asks the doer of, where one is about it.
+
+    Of "The fan makes 38 decibels. The dryer is loud." the first tells nothing of how loud the dryer is: a sentence's
+    subject is the first content word, a question's the first after an article (employees may be called staff), and a
+    sentence that refers to another one may be about its subject.
+    """
+    if not (_ASKS_DOER.search(question) or _ASKS_MEASURE.search(question)):
+        return frozenset()
+    _, _, named = _ARTICLE.sub("\0", _ASKS_MEASURE.sub(" ", question), count=1).partition("\0")
+    own, *subjects = (
+        next((stem(word) for word in words(text) if is_content(word)), "") for text in (named, *sentences)
+    )
+    if own not in subjects:
+        return frozenset()
+    return frozenset(
+        n
+        for n, text in enumerate(sentences)
+        if own not in stems(text) and _REFERS.isdisjoint(words(text)) and not _FIELD.match(text)
+    )
+
+
+def _lacks_agent(question: str, text: str) -> bool:
+    """Whether *question* asks who did something, and *text* is about what it was done to, but not by whom."""
+    doer = _ASKS_DOER.search(question)
+    subject = next((stem(word) for word in words(text) if is_content(word)), "")
+    return bool(doer) and subject in stems(question) and not _AGENT.search(text)
 
 
 def _lacks_cell(question: str, chunk: Chunk, n: int) -> bool:
