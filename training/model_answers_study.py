@@ -2,7 +2,8 @@
 
 ``training/data/model_answers.jsonl.xz`` holds sentences that a chat model of 1.5 billion parameters wrote over public
 documents, each labelled as what its three passages say; ``short_answers.jsonl.xz`` holds written ones of the kinds that
-are short: yes and no, amounts, options and code. They name a passage by repository, commit, path and the fingerprints
+are short: yes and no, amounts, options and code; ``more_model_answers.jsonl.xz`` the first kind again, over 22 other
+repositories. They name a passage by repository, commit, path and the fingerprints
 of its sentences; DIR holds a clone of each repository as ``owner+name``. Makers marked ``held`` are to be left out of
 any fitting. ``--answers FILE`` names sentences with their passages instead, as ``training.answers_study`` reads them.
 Beside the shipped support stand two baselines without coefficients: the share of the sentence's words, and the lexical
@@ -38,6 +39,7 @@ from training.rows import DATA, read_rows
 
 ANSWERS = DATA / "model_answers.jsonl.xz"
 SHORT_ANSWERS = DATA / "short_answers.jsonl.xz"
+MORE_ANSWERS = DATA / "more_model_answers.jsonl.xz"
 _MARKER = re.compile(r"\s*\[\d+(?:, ?\d+)*\]")
 WORD_SHARE_BAR, LEXICAL_BAR = 0.8, 0.4
 """Where the baselines keep a sentence: ours, and anchorcite's own default."""
@@ -147,6 +149,7 @@ def main() -> None:
         sets["ten makers"] = [sentence for sentence in written if not sentence.held]
         sets["five held makers"] = [sentence for sentence in written if sentence.held]
         sets["short answers"] = answers(read_rows(SHORT_ANSWERS), args.repositories)
+        sets["22 more makers"] = answers(read_rows(MORE_ANSWERS), args.repositories)
     reader = OnnxReader()
 
     async def studies() -> None:
