@@ -27,11 +27,15 @@ second share of its probability, and the third itself: it may be the right one (
 
 
 class Extract(NamedTuple):
-    """The sentences that answer one question, in reading order, and how probably they are right, in [0, 1]."""
+    """The sentences that answer one question, in reading order, and how probably they are right, in [0, 1].
+
+    ``rows``: how many rows they are that were counted, 0 where nothing was.
+    """
 
     question: str
     sentences: tuple[Sentence, ...]
     probability: float
+    rows: int = 0
 
 
 class ExtractiveSynthesizer:
@@ -65,7 +69,6 @@ class ExtractiveSynthesizer:
         if not answered:
             return Draft(confidence=max((extract.probability for extract in extracts), default=0.0))
         sentences = [sentence for extract in answered for sentence in extract.sentences]
-        counts = [sum(len(found.rows) for found in results.counted) for results in assessed if results.counted]
         unanswered = [extract.question for extract in extracts if extract not in answered]
         notes = tuple(_note(asked) for asked in unanswered)
         most = (question.max_tokens or 0) * CHARS_PER_TOKEN
@@ -77,10 +80,10 @@ class ExtractiveSynthesizer:
         spare = [sentence for best, *others in ranked for sentence in others[best.text.endswith(":") :]]
         spare.sort(key=lambda sentence: (-sentence.score, -sentence.base_score))
         confidence = min(extract.probability for extract in answered)
-        draft = Draft(_led_in(counts, written(sentences, chunks)) + notes, confidence)
+        draft = Draft((*_written(answered, sentences, chunks), *notes), confidence)
         while most and spare and len(draft.text) > most:
             sentences.remove(spare.pop())
-            draft = Draft(_led_in(counts, written(sentences, chunks)) + notes, confidence)
+            draft = Draft((*_written(answered, sentences, chunks), *notes), confidence)
         if emit is not None:
             citations, pieces = cite_by_document([copied(sentence, chunks) for sentence in draft.sentences], chunks)
             await emit(numbered(pieces, citations).text)
@@ -95,7 +98,8 @@ def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, ad
     Where rows are counted, these are the answer.
     """
     if results.counted:
-        return Extract(results.question, counted_sentences(results.counted), COUNTED_SURELY)
+        count = sum(len(found.rows) for found in results.counted)
+        return Extract(results.question, counted_sentences(results.counted), COUNTED_SURELY, count)
     passed = {chunk.chunk_id for chunk in chunks}
     relevant = [chunk for chunk in results.chunks if chunk.chunk_id in passed and (chunk.relevance or 0.0) >= least]
     candidates = [chunk for chunk in relevant if chunk.scores]
@@ -126,13 +130,20 @@ def _second(question: str, candidates: Sequence[Chunk], best: Chunk) -> tuple[Se
     return answering_sentences(second, question, most=1)
 
 
-def _led_in(counts: Sequence[int], sentences: tuple[CitedSentence, ...]) -> tuple[CitedSentence, ...]:
-    """Say before the *sentences* how many rows were counted, if any."""
-    if len(counts) != 1 or not sentences:
-        return sentences
-    (count,) = counts
-    first = replace(sentences[0], before="\n\n")
-    return (CitedSentence(COUNTED[count == 1].format(count)), first, *sentences[1:])
+def _written(answered: Sequence[Extract], kept: Sequence[Sentence], chunks: Sequence[Chunk]) -> list[CitedSentence]:
+    """Write the sentences that are *kept*: first each count with its rows, then the others together."""
+    others = [sentence for extract in answered if not extract.rows for sentence in extract.sentences]
+    groups = [(extract.rows, extract.sentences) for extract in answered if extract.rows] + [(0, tuple(others))]
+    parts: list[CitedSentence] = []
+    for count, sentences in groups:
+        new = list(written([sentence for sentence in sentences if sentence in kept], chunks))
+        if count and new:
+            lead = CitedSentence(COUNTED[count == 1].format(count))
+            new = [lead, replace(new[0], before="\n\n"), *new[1:]]
+        if parts and new:
+            new[0] = replace(new[0], before="\n\n")
+        parts += new
+    return parts
 
 
 def _note(question: str) -> CitedSentence:

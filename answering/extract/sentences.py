@@ -128,13 +128,13 @@ def _pieces(chunk: Chunk, n: int, score: float) -> list[Sentence]:
 
 
 def counted_sentences(counted: Sequence[CountedRows]) -> tuple[Sentence, ...]:
-    """Return the rows that were counted, after the header of the first of them."""
+    """Return the rows that were counted, after the header of the first of them, which matters less than they do."""
     header = table_header(counted[0].chunk, counted[0].rows[0])
     return tuple(
         piece
         for at, found in enumerate(counted)
         for n in (*(header if at == 0 else ()), *found.rows)
-        for piece in _pieces(found.chunk, n, 0.0)
+        for piece in _pieces(found.chunk, n, float(n not in header))
     )
 
 

@@ -105,3 +105,13 @@ async def test_a_count_that_is_not_certain_is_declined_and_says_why(client: http
     ).json()
     assert (body["answer"], body["citedDocuments"]) == (NOT_COUNTED, [])
     assert "tickets.csv" in {passage["documentId"] for passage in body["closest"]}
+
+
+async def test_a_count_stands_apart_from_the_rest_of_an_answer(client: httpx.AsyncClient) -> None:
+    """The rows of another part of the question are not among those counted; a low limit keeps the number and a row."""
+    question = {"query": "How many loans are late, and which crane failed the inspection?"}
+    counted, *_ = (await client.post("/query", json=question)).json()["answer"].split("\n\n| Inspection")
+    assert counted.startswith("2 rows match:")
+    assert "South" not in counted
+    short = (await client.post("/query", json={"query": "How many loans are late?", "maxTokens": 8})).json()["answer"]
+    assert short == "2 rows match:\n\n| 1 | Ada | late [1] |"
