@@ -65,7 +65,9 @@ def asked_labels(question: str) -> Named:
     named = named_things(question)
     capital = capital or _ENGLISH.isdisjoint(map(str.lower, tokens))
     return {
-        noun: labels for noun, labels in named.items() if (min(labels)[0].isupper() and not capital) or len(labels) == 1
+        noun: labels
+        for noun, labels in named.items()
+        if len(labels) == 1 or (labels and min(labels)[0].isupper() and not capital)
     }
 
 

@@ -90,3 +90,19 @@ def test_rows_that_would_have_to_be_counted_answer_nothing(question: str, can: l
 def test_an_amount_and_a_doer_are_those_of_what_is_asked_for(question: str, text: str, can: list[int]) -> None:
     """Neither an hour nor a frequency is an amount; what another thing measures, or who made it, answers nothing."""
     assert list(map(int, possible_answers(question, chunk_of(text)))) == can
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is the office open Monday to Friday?",
+        "Is it shut every day but the Monday?",
+        "What is open on Saturday and Sunday?",
+        "Who cleans except on the first Tuesday?",
+        "Is the pool closed from the June until the August?",
+    ],
+)
+def test_a_span_of_days_or_months_names_none_of_them(question: str) -> None:
+    """Such a question is about no one day, so nothing is about another."""
+    chunk = chunk_of("The office is open Monday to Friday. On Saturday it is shut.")
+    assert not any(of_others(question, chunk))
