@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, Literal, NamedTuple, Protocol, Self
+from typing import Any, Literal, NamedTuple, Self
 
 RELEVANCE_THRESHOLD = 0.8
 """Least relevance of a chunk that may answer (document Q, "Retrieval Strategy")."""
@@ -208,21 +208,3 @@ class Passage(NamedTuple):
         """Make the passage of *sentences* of *chunk*."""
         names = dict.fromkeys(name for name in (chunk.title, chunk.section) if name)
         return cls(" > ".join(names), tuple(sentences))
-
-
-class ReadingFailed(Exception):
-    """A reader did not read a passage."""
-
-
-class ClaimReader(Protocol):
-    """Reads a passage for a claim that it may support."""
-
-    async def support(self, claim: str, passage: Passage) -> float:
-        """Return the log-odds that *passage* supports *claim*. Raises ``ReadingFailed``."""
-
-
-class PassageReader(ClaimReader, Protocol):
-    """Reads a passage for a claim, or for a question."""
-
-    async def read(self, question: str, passage: Passage) -> ReadPassage:
-        """Return the logits of *passage* as an answer. Raises ``ReadingFailed``."""

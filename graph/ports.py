@@ -8,16 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from answering.ports import ClaimReader, PassageReader
 from answering.relevance.graders import Calibration
-from answering.types import (
-    Chunk,
-    ClaimReader,
-    Draft,
-    PassageReader,
-    Question,
-    SubqueryResults,
-    TokenCallback,
-)
+from answering.types import Chunk, Draft, Question, SubqueryResults, TokenCallback
 
 
 class Retriever(Protocol):

@@ -26,9 +26,10 @@ from answering.evidence.claims import bare_claim
 from answering.evidence.support import SUPPORT_BAR
 from answering.evidence.verify import verify
 from answering.markers.draft import read_draft
+from answering.ports import PassageReader
 from answering.text.sentences import sentence_spans
 from answering.text.terms import is_content, words
-from answering.types import Chunk, PassageReader
+from answering.types import Chunk
 from app.providers.rerank.reader import OnnxReader
 from training.rows import read_rows
 

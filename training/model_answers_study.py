@@ -27,9 +27,10 @@ from answering.evidence.anchors import CitationAnchor
 from answering.evidence.attribution import Readings, check_claims
 from answering.evidence.claims import clauses
 from answering.evidence.support import SUPPORT_BAR, overlap
+from answering.ports import ClaimReader
 from answering.text.sentences import sentence_spans
 from answering.text.terms import words_of
-from answering.types import Chunk, ClaimReader
+from answering.types import Chunk
 from app.pipeline.verifiers import Verifiers, make_verifiers
 from app.providers.chat.models import make_chat_model
 from app.providers.rerank.reader import OnnxReader

@@ -23,9 +23,10 @@ from typing import Any
 from answering.evidence.support import CLEAR_SUPPORT
 from answering.evidence.verify import verify
 from answering.markers.draft import read_draft
+from answering.ports import PassageReader
 from answering.text.sentences import sentence_spans
 from answering.text.terms import stems
-from answering.types import Chunk, PassageReader
+from answering.types import Chunk
 from app.providers.rerank.reader import OnnxReader
 from training.retellings import RETOLD
 from training.rows import read_rows

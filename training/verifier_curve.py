@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from answering.evidence.attribution import Readings, check_of
+from answering.ports import PassageReader
 from answering.text.terms import stems
-from answering.types import PassageReader
 from app.providers.rerank.reader import OnnxReader
 from training.model_answers_study import ANSWERS as MODEL_ANSWERS
 from training.model_answers_study import SHORT_ANSWERS, Labelled, answers, auc, given, shipped, word_share

@@ -9,10 +9,11 @@ from answering.evidence.anchors import CitationAnchor, SupportedSpan
 from answering.evidence.claims import ANSWERS, YES_OR_NO, bare_claim, completed
 from answering.evidence.edits import denies
 from answering.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely, overlap, quotes, supported
+from answering.ports import ClaimReader, ReadingFailed
 from answering.text.amounts import as_written
 from answering.text.sentences import Span
 from answering.text.terms import question_stems, words_of
-from answering.types import Chunk, ClaimReader, Passage, ReadingFailed
+from answering.types import Chunk, Passage
 
 MAX_CHUNKS = 2  # of one document or page that are searched for one claim: those with most of its words
 MAX_CLAIM = 4_000  # characters of a claim that is checked; no sentence of a document carries a longer one

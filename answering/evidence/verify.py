@@ -20,8 +20,9 @@ from answering.evidence.anchors import (
 from answering.evidence.attribution import Readings, check_claims
 from answering.evidence.claims import claim_span, introduced
 from answering.evidence.support import Quote
+from answering.ports import ClaimReader
 from answering.text.terms import asks_whether, question_stems, words_of
-from answering.types import Chunk, CitedSentence, ClaimReader
+from answering.types import Chunk, CitedSentence
 
 _JOINS = frozenset("and but or while whereas although though because which".split())
 _SEPARATORS = " \t\n,;:—–"

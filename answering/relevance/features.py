@@ -7,11 +7,12 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
+from answering.ports import PassageReader
 from answering.questions.definitions import defining_sentences, with_definition
 from answering.relevance.entities import BRIEF, named_gains, of_others
 from answering.relevance.possible_answers import has_kind, names_another, possible_answers
 from answering.text.terms import coverage, english_idf, idf_shares, vocabulary
-from answering.types import Chunk, Passage, PassageReader, ReadPassage, SubqueryResults
+from answering.types import Chunk, Passage, ReadPassage, SubqueryResults
 
 HEADING_CREDIT = 0.5
 """Weight of a word that stands in a heading and not in the text below it."""

@@ -24,7 +24,7 @@ from starlette.exceptions import HTTPException
 from app.api.errors import BY_OUTCOME, AnswerFailed, require_media_type
 from app.api.query import event_stream, in_own_task, json_event, unless_gone
 from app.api.run_log import run_log
-from app.api.schemas import QueryResponse, Question, result_body, wire_event
+from app.api.schemas import QueryRequest, QueryResponse, result_body, wire_event
 from app.query_service.service import SLOT_TIMEOUT, QueryService
 from graph.errors import InvalidInput, SynthesisTimeout
 from graph.state import failure_of
@@ -38,7 +38,7 @@ request_var: ContextVar[Request | None] = ContextVar("request", default=None)
 """The current request: LangServe does not notice that a client left while it invokes."""
 
 
-QUESTION = {"type": "object", "required": ["input"], "properties": {"input": Question.model_json_schema()}}
+QUESTION = {"type": "object", "required": ["input"], "properties": {"input": QueryRequest.model_json_schema()}}
 BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": QUESTION}}}}
 STREAM = event_stream("`data` with tokens, then the answer; `end`. Or `error` with the error body.")
 
@@ -46,7 +46,7 @@ STREAM = event_stream("`data` with tokens, then the answer; `end`. Or `error` wi
 class RagRunnable(RunnableLambda[Any, Any]):
     """The service as a Runnable whose output is the answer's body."""
 
-    InputType = Question  # not ``with_types``, whose wrapper has the ``astream_log`` of every Runnable
+    InputType = QueryRequest  # not ``with_types``, whose wrapper has the ``astream_log`` of every Runnable
     OutputType = QueryResponse
 
     def __init__(self, service: QueryService, seconds: float) -> None:
@@ -174,5 +174,5 @@ async def _events(service: QueryService, fields: dict[str, Any]) -> AsyncGenerat
 
 def _fields(value: Any) -> dict[str, Any]:
     """Return the question's fields; a bare string is a question too."""
-    question = value if isinstance(value, Question | dict) else {"query": value}
-    return Question.model_validate(question).model_dump()
+    question = value if isinstance(value, QueryRequest | dict) else {"query": value}
+    return QueryRequest.model_validate(question).model_dump()

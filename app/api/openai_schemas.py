@@ -4,13 +4,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr
 
-from app.api.schemas import QueryResponse, Question
+from app.api.schemas import QueryRequest, QueryResponse
 from graph.errors import InvalidInput
 from graph.policy import MAX_TOKENS
 
 MODEL = "knowledge-garden"
 """The one model there is."""
-QUESTION = Question.model_fields
+QUESTION = QueryRequest.model_fields
 
 
 class Part(BaseModel):

@@ -16,7 +16,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import ClientDisconnect
 
 from app.api.errors import AnswerFailed
-from app.api.schemas import QueryResponse, Question, WireModel, answer_body, wire_event
+from app.api.schemas import QueryRequest, QueryResponse, WireModel, answer_body, wire_event
 from app.query_service.service import QueryService
 from graph.state import Event
 
@@ -30,7 +30,7 @@ def event_stream(description: str, **example: str) -> dict[str, Any]:
 
 
 STREAM = event_stream(
-    "`retrieval`, any number of `token`, then one `answer` or one `error`.",
+    "`retrieval`, any number of `token` and `verified`, then one `answer` or one `error`.",
     example='event: retrieval\ndata: {"chunks": []}\n\nevent: token\ndata: {"text": "Knowledge"}\n\n'
     'event: answer\ndata: {"answer": "…", "citedDocuments": [], "metadata": {}}\n\n',
 )
@@ -62,7 +62,7 @@ def query_routes(service: QueryService, send_timeout: float) -> APIRouter:
     router = APIRouter(tags=["query"])
 
     @router.post("/query", response_model=QueryResponse)
-    async def query(request: Request, question: Question) -> Response:
+    async def query(request: Request, question: QueryRequest) -> Response:
         """Answer a question from the documents, with verified citations."""
         result = await unless_gone(request, service.ask(question.model_dump()))
         if result.failure:
@@ -70,12 +70,12 @@ def query_routes(service: QueryService, send_timeout: float) -> APIRouter:
         return JSONResponse(answer_body(result, evidence=bool(question.includeEvidence)))
 
     @router.post("/query/stream", responses={200: STREAM})
-    async def query_stream(request: Request, question: Question) -> Response:
+    async def query_stream(request: Request, question: QueryRequest) -> Response:
         """Stream the same answer as server-sent events."""
         return await stream_response(request, service.stream(question.model_dump()), question, send_timeout)
 
     @router.post(CONVERSATION + "/query", tags=["conversations"], responses={200: CHAT_STREAM})
-    async def follow_up(request: Request, conversation: ConversationId, question: Question) -> Response:
+    async def follow_up(request: Request, conversation: ConversationId, question: QueryRequest) -> Response:
         """Stream the answer to a question that may leave out what was asked before in the same conversation."""
         events = service.stream(question.model_dump(), conversation)
         return await stream_response(request, events, question, send_timeout)
@@ -90,7 +90,7 @@ def query_routes(service: QueryService, send_timeout: float) -> APIRouter:
 
 
 async def stream_response(
-    request: Request, stream: AsyncGenerator[Event], question: Question, send_timeout: float
+    request: Request, stream: AsyncGenerator[Event], question: QueryRequest, send_timeout: float
 ) -> Response:
     """Stream the service's events; a failure before retrieval keeps its HTTP status."""
     events = _events(request, stream, evidence=bool(question.includeEvidence))

@@ -26,7 +26,7 @@ def _open(kinds: str | list[str], description: str, example: Any, **bounds: int)
     return Field(None, description=description, examples=[example], json_schema_extra=schema)
 
 
-class Question(BaseModel):
+class QueryRequest(BaseModel):
     """One question. Unknown members are ignored, ``null`` means absent, integers and booleans are strict."""
 
     query: Any = _open("string", "1 to 2000 characters after trimming", "What is Knowledge Garden?")
@@ -179,7 +179,10 @@ def result_body(result: Result, *, evidence: bool = False) -> dict[str, Any]:
 
 
 def wire_event(event: Event, *, evidence: bool = False) -> tuple[str, dict[str, Any]]:
-    """Return name and data of an event: ``rewritten``, ``retrieval``, ``token``, then one ``answer`` or ``error``."""
+    """Return name and data of an event.
+
+    They are ``rewritten``, ``retrieval``, ``token``, ``verified``, then one ``answer`` or ``error``.
+    """
     if event.result:
         return "error" if event.result.failure else "answer", result_body(event.result, evidence=evidence)
     if event.kind == "retrieval":

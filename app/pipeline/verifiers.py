@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from answering.types import ClaimReader, Passage, ReadingFailed
+from answering.ports import ClaimReader, ReadingFailed
+from answering.types import Passage
 from app.pipeline.passages import harmless
 from app.providers.chat.chat_model import ChatModel
 from app.providers.chat.completion import Completion

@@ -7,10 +7,11 @@ from typing import Any
 from langgraph.config import get_stream_writer
 
 from answering.evidence.verify import VerifiedSentence, verify
+from answering.ports import ClaimReader
 from answering.relevance.counted_rows import ASKS_COUNT, has_rows_to_count
 from answering.relevance.graders import measured_confidence, model_confidence
 from answering.render import cite_by_document, numbered, snippet
-from answering.types import Chunk, Citation, ClaimReader
+from answering.types import Chunk, Citation
 from graph.errors import Outcome
 from graph.ports import Synthesizer
 from graph.state import Context, State, Update

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from answering.markers.draft import read_draft
+from answering.ports import PassageReader
 from answering.text.sentences import sentence_spans
-from answering.types import Chunk, Draft, PassageReader, Question, SubqueryResults, TokenCallback
+from answering.types import Chunk, Draft, Question, SubqueryResults, TokenCallback
 from graph.build import build_graph
 from graph.policy import Policy
 from graph.ports import Ports, Synthesizer

@@ -8,7 +8,8 @@ from typing import Any
 from answering.evidence.support import Quote
 from answering.evidence.verify import VerifiedSentence, verify
 from answering.markers.draft import read_draft
-from answering.types import Chunk, PassageReader
+from answering.ports import PassageReader
+from answering.types import Chunk
 
 
 async def verified(

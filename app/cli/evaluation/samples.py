@@ -17,9 +17,10 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
+from answering.ports import PassageReader
 from answering.relevance.features import FEATURE_NAMES, measure, read_best
 from answering.text.terms import is_content, words
-from answering.types import Chunk, PassageReader, Question, SubqueryResults
+from answering.types import Chunk, Question, SubqueryResults
 from app.cli.shared import Show
 from app.pipeline.retriever import POOL, HybridRetriever
 from app.providers.stores.hybrid import HybridStore

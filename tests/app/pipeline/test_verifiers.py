@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from answering.types import Chunk, Passage, ReadingFailed
+from answering.ports import ReadingFailed
+from answering.types import Chunk, Passage
 from app.pipeline.verifiers import PLAIN, ChatVerifier, make_verifiers
 from app.providers.chat.models import make_chat_model
 from app.settings import load_settings
