@@ -1,11 +1,12 @@
-"""Tell which of several alike (articles, rooms, depots) the sentences of a chunk are about."""
+"""Tell which of several alike (articles, rooms, depots, years) the sentences of a chunk are about."""
 
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 
 from answering.relevance.named_things import LEAD, TOKEN, Named, contrast_of, is_name, named_things
 from answering.text.blocks import cells, is_row, row_with_column_names, table_header
-from answering.text.terms import question_stems
+from answering.text.terms import is_content, question_stems, stem
 from answering.types import About, Chunk
 
 LOOKED_UP, NAMED = 6.0, 1.0
@@ -15,6 +16,15 @@ The first for a sentence with words of the question beside the name, as the fiel
 where the number stands in the chunk. Not fitted: a name is a key, whatever the words around it."""
 BRIEF = 3
 """Content words of a brief question: it is far from a long chunk by every cosine, also from the one that answers."""
+MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
+LONGEST_NAMED = 10_000
+"""A text of more characters is not gone through: so much of it names this year and that."""
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+_DIGITS = re.compile(r"\d+")
+_PRICE = re.compile(r"[$€£]\s?\d[\d,.]*|\d[\d,.]*\s?(?:[$€£%]|(?:euro|dollar|pound|percent)s?\b)", re.IGNORECASE)
+_DAY = re.compile(rf"\b\d{{1,2}}(?:st|nd|rd|th)?\s+{MONTH}\b|\b{MONTH}\s+\d{{1,2}}\b", re.IGNORECASE)
+"""A day of a month, whose number is no label: "Orchid 3 starts on 2 April" does not name "Orchid 2"."""
+_WORD = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*|[.!?](?=\s)")
 _RANGE = re.compile(r"\b(\d+)\s?(?:-|–|to)\s?(\d+)\b")
 _ENGLISH = frozenset("the what when where which who whom whose why how is are does do can".split())
 """Words of which a question in English has one; in German every noun has a capital letter."""
@@ -115,3 +125,35 @@ def _row_of_another(label: str, chunk: Chunk, n: int) -> bool:
         return False
     rows = [at for at in range(header[0] + 1, len(chunk.spans)) if is_row(chunk, at)]
     return any(label in cells(chunk.sentences[at]) for at in rows)
+
+
+def names_another(question: str, text: str) -> bool:
+    """Whether *question* names a year, a number or a letter that *text* does not, and *text* another one in its place.
+
+    In a year's place stands any year, in another's one that follows the same word: for "Heron 4", "Heron 2", for
+    "garage C", "garage A".
+    """
+    labels = _labels(_PRICE.sub("", question))
+    if len(text) > LONGEST_NAMED or not labels:
+        return False
+    text = _DAY.sub("", text)
+    text_labels = _labels(_PRICE.sub("", text))
+    letters = {token.lower() for token in _WORD.findall(text) if len(token) == 1 and token not in "aIi"}
+    held = letters.union(_DIGITS.findall(text), (label for _, label in text_labels))
+    missing = {label for _, label in labels if label not in held}
+    if any(map(_YEAR.fullmatch, missing)):
+        return any(map(_YEAR.fullmatch, held))
+    labelled = {name for name, label in labels if label in missing and is_content(name)}
+    return any(name in labelled for name, _ in text_labels)
+
+
+def _labels(text: str) -> list[tuple[str, str]]:
+    """List the numbers of *text*, and the letters that follow a noun, each with the stem of the word before it."""
+    pairs = pairwise(["", *_WORD.findall(text)])
+    named = [(name.lower() if name.isalpha() else "", label) for name, label in pairs]
+    return [(stem(name), label.lower()) for name, label in named if label[0].isdigit() or _is_letter(label, name)]
+
+
+def _is_letter(label: str, name: str) -> bool:
+    """Whether *label* is a single letter, no article or pronoun, and *name* a word that it may belong to."""
+    return len(label) == 1 and label.isalpha() and label not in "aIi" and len(name) > 1 and is_content(name)

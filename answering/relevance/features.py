@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from answering.ports import PassageReader
 from answering.questions.definitions import defining_sentences, with_definition
-from answering.relevance.entities import BRIEF, named_gains, of_others
-from answering.relevance.possible_answers import has_kind, names_another, possible_answers
+from answering.relevance.entities import BRIEF, named_gains, names_another, of_others
+from answering.relevance.possible_answers import has_kind, possible_answers
 from answering.text.terms import coverage, english_idf, idf_shares, vocabulary
 from answering.types import Chunk, Passage, ReadPassage, SubqueryResults
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
-from answering.relevance.entities import of_others
+from answering.relevance.entities import names_another, of_others
 from answering.relevance.features import measure
-from answering.relevance.possible_answers import are_of_kind, names_another
+from answering.relevance.possible_answers import are_of_kind
 from answering.types import About, Chunk, Question, SubqueryResults
 
 LEXICAL = "lexical"

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from itertools import compress, pairwise
+from itertools import compress
 
 from answering.relevance.counted_rows import ASKS_COUNT, has_rows_to_count
-from answering.relevance.entities import of_others
+from answering.relevance.entities import MONTH, names_another, of_others
 from answering.text.blocks import cells, introduced_by, is_long_code, table_header
 from answering.text.sentences import code_spans
 from answering.text.terms import NUMBERS, asks_whether, is_content, stem, stems, words
@@ -13,15 +13,6 @@ from answering.types import Chunk
 
 MIN_WORDS = 3
 """Content words of a lead-in that says something by itself."""
-LONGEST_NAMED = 10_000
-"""A text of more characters is not gone through: so much of it names this year and that."""
-_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
-_DIGITS = re.compile(r"\d+")
-_PRICE = re.compile(r"[$€£]\s?\d[\d,.]*|\d[\d,.]*\s?(?:[$€£%]|(?:euro|dollar|pound|percent)s?\b)", re.IGNORECASE)
-_MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
-_DAY = re.compile(rf"\b\d{{1,2}}(?:st|nd|rd|th)?\s+{_MONTH}\b|\b{_MONTH}\s+\d{{1,2}}\b", re.IGNORECASE)
-"""A day of a month, whose number is no label: "Orchid 3 starts on 2 April" does not name "Orchid 2"."""
-_TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*|[.!?](?=\s)")
 
 _MAY = re.compile(r"(?<=\w )May\b")
 """The month, which is a stop word otherwise."""
@@ -90,7 +81,7 @@ _TIME = re.compile(
     |\b(?:when(?:ever)?|while|until|till|before|after(?:wards)?|during|since|once|then|first|last|next|immediately
     |at[ ]once|as[ ]soon|now|today|tomorrow|yesterday|soon|always|never|every|each|any[ ]time|if|in[ ]case|upon
     |(?:at|on)[ ](?:the|your)|daily|weekly|monthly|quarterly|yearly|annually|hourly|noon|midnight|morning
-    |afternoon|evening|night|weekends?|(?:second|minute|hour|day|week|month|quarter|year|decade)s?|{_DAYS}?|{_MONTH}
+    |afternoon|evening|night|weekends?|(?:second|minute|hour|day|week|month|quarter|year|decade)s?|{_DAYS}?|{MONTH}
     |spring|summer|autumn|fall|winter|christmas|easter|upcoming|later|earlier|start|end|begin(?:ning|s)?)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -98,7 +89,7 @@ _TIME = re.compile(
 _ASKS_CLOCK = re.compile(r"\b(?:what|which) (?:time|date|day|month|year)\b|\bhow late\b", re.IGNORECASE)
 _CLOCK = re.compile(
     rf"""\d|\b(?:{"|".join(NUMBERS)}|noon|midnight|morning|afternoon|evening|night|weekends?|weekdays?|every[ ]day
-    |daily|today|tomorrow|yesterday|(?:first|last)[ ]day|{_DAYS}?|{_MONTH}|spring|summer|autumn|fall|winter
+    |daily|today|tomorrow|yesterday|(?:first|last)[ ]day|{_DAYS}?|{MONTH}|spring|summer|autumn|fall|winter
     |christmas|easter)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -207,35 +198,3 @@ def has_kind(question: str, text: str) -> bool:
     of_name = _ASKS_MODEL.search(question)
     lacks = of_name and not re.search(rf"\d|{re.escape(of_name[1])} [A-Z]", text)
     return not lacks and all(has.search(text) for asks, has in _KINDS if asks.search(question))
-
-
-def names_another(question: str, text: str) -> bool:
-    """Whether *question* names a year, a number or a letter that *text* does not, and *text* another one in its place.
-
-    In a year's place stands any year, in another's one that follows the same word: for "Heron 4", "Heron 2", for
-    "garage C", "garage A".
-    """
-    labels = _labels(_PRICE.sub("", question))
-    if len(text) > LONGEST_NAMED or not labels:
-        return False
-    text = _DAY.sub("", text)
-    text_labels = _labels(_PRICE.sub("", text))
-    letters = {token.lower() for token in _TOKEN.findall(text) if len(token) == 1 and token not in "aIi"}
-    held = letters.union(_DIGITS.findall(text), (label for _, label in text_labels))
-    missing = {label for _, label in labels if label not in held}
-    if any(map(_YEAR.fullmatch, missing)):
-        return any(map(_YEAR.fullmatch, held))
-    labelled = {name for name, label in labels if label in missing and is_content(name)}
-    return any(name in labelled for name, _ in text_labels)
-
-
-def _labels(text: str) -> list[tuple[str, str]]:
-    """List the numbers of *text*, and the letters that follow a noun, each with the stem of the word before it."""
-    pairs = pairwise(["", *_TOKEN.findall(text)])
-    named = [(name.lower() if name.isalpha() else "", label) for name, label in pairs]
-    return [(stem(name), label.lower()) for name, label in named if label[0].isdigit() or _is_letter(label, name)]
-
-
-def _is_letter(label: str, name: str) -> bool:
-    """Whether *label* is a single letter, no article or pronoun, and *name* a word that it may belong to."""
-    return len(label) == 1 and label.isalpha() and label not in "aIi" and len(name) > 1 and is_content(name)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from answering.relevance.entities import names_another
 from answering.relevance.features import FEATURE_NAMES, Features, measure
 from answering.relevance.graders import (
     LEXICAL,
@@ -16,7 +17,7 @@ from answering.relevance.graders import (
     grade,
     load_calibrations,
 )
-from answering.relevance.possible_answers import has_kind, names_another, possible_answers
+from answering.relevance.possible_answers import has_kind, possible_answers
 from answering.text.sentences import sentence_spans
 from answering.types import MIN_CONFIDENCE, Chunk, ReadPassage, SubqueryResults
 
