@@ -61,7 +61,10 @@ def _apart_above(left: Sequence[Segment], right: Sequence[Segment]) -> tuple[lis
 
 def _are_columns(left: Rows, right: Rows) -> bool:
     """Tell whether two blocks side by side are columns of text, and no columns of a table."""
-    if min(len(left), len(right)) < MIN_ROWS or not (_is_wide(left) and _is_wide(right)):
+    if min(len(left), len(right)) < MIN_ROWS:
+        return False
+    ragged = _drawn_before(left, right)
+    if not (_is_wide(left, ragged=ragged) and _is_wide(right, ragged=ragged)):
         return False
     overlap = min(left[0][0].base, right[0][0].base) - max(left[-1][0].base, right[-1][0].base)
     if overlap < 0.5 * min(left[0][0].base - left[-1][0].base, right[0][0].base - right[-1][0].base):
@@ -91,13 +94,19 @@ def _drawn_by_cells(left: Rows, right: Rows) -> bool:
     return len(turns) > 2 and below and 2 * len(lines) >= 3 * len(turns)
 
 
-def _is_wide(block: Rows) -> bool:
-    """Tell whether most rows are wide and nearly as long as the longest."""
+def _drawn_before(left: Rows, right: Rows) -> bool:
+    """Tell whether all of *left* is drawn before *right*, as no table is that is drawn by rows."""
+    last = max(part.words[-1].number for row in left for part in row)
+    return last < min(part.words[0].number for row in right for part in row)
+
+
+def _is_wide(block: Rows, *, ragged: bool = False) -> bool:
+    """Tell whether most rows are wide and, unless *ragged* (short sections with headings), near the longest."""
     widths = [row[-1].right - row[0].left for row in block]
     letters = [char.isalpha() for row in block for segment in row for word in segment.words for char in word.text]
     return (
         median(widths) >= MIN_WIDTH * median(row[0].size for row in block)
-        and sum(width >= 0.6 * max(widths) for width in widths) >= 0.5 * len(widths)
+        and (ragged or sum(width >= 0.6 * max(widths) for width in widths) >= 0.5 * len(widths))
         and sum(letters) >= 0.6 * len(letters)
     )
 

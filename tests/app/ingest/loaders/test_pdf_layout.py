@@ -146,6 +146,26 @@ def test_three_columns_drawn_line_by_line_are_no_table(tmp_path: Path) -> None:
     assert texts(loaded(tmp_path / "a.pdf", page, size=10)) == [" ".join(column) for column in columns]
 
 
+def test_columns_of_short_sections_are_no_table(tmp_path: Path) -> None:
+    """Headings and last lines are short, so most rows are: columns that are drawn one after the other stay columns."""
+    left = [
+        "Mill",
+        "The mill grinds rye from the first of May,",
+        "wheat from the middle of August and",
+        "oats in winter.",
+    ]
+    left += ["Barn", "The barn holds the hay of the east field and", "the straw of the others."]
+    right = ["Pond", "The pond is drained for the carp in October,", "without any of its boats."]
+    right += [
+        "Yard",
+        "Carts are kept in the yard by night, below a",
+        "roof that is made of reeds, and",
+        "horses beside.",
+    ]
+    loaded_texts = texts(loaded(tmp_path / "a.pdf", [*down(left), *down(right, left=320)]))
+    assert " ".join(loaded_texts) == " ".join([*left, *right])
+
+
 def test_rows_below_a_header_of_two_lines_stay_apart(tmp_path: Path) -> None:
     """Rows that are empty in turns are not put together because the header is higher than they are."""
     lines = [
