@@ -1,18 +1,19 @@
 """Measure encoders on laid out corpora: ``python -m training.encoder_study FOLDER … --encoder NAME [--encoder …]``.
 
 A FOLDER holds ``docs`` and ``questions.jsonl``, as ``training.corpora`` lays them out. Of every encoder, and of every
-two, it prints how often a chunk with a gold sentence is first and among ten by the cosine alone; of every encoder the
-standard deviation of its cosines, the milliseconds a chunk and the median milliseconds a question. Of two encoders the
-cosines are weighed by ``app.providers.embeddings.fused``, and by other shares beside it.
+two, it prints how often a chunk with a gold sentence is first, among three and among ten by the cosine alone, of all
+questions and of those in other words than the text's (kind ``paraphrase``); each corpus counts alike. Of every encoder
+it prints the standard deviation of its cosines and the milliseconds of processor time a chunk and a question. Of two
+encoders the cosines are weighed by their spreads, and by other shares beside it.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
 import time
-from itertools import combinations
+from itertools import combinations, compress
 from pathlib import Path
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -33,11 +34,12 @@ SHARES = (0.2, 0.35, 0.5, 0.65, 0.8)
 
 
 class Corpus(NamedTuple):
-    """Chunks as they are indexed, and questions with the positions of the chunks that answer them."""
+    """Chunks as they are indexed, and questions: the positions of the chunks that answer; whether in other words."""
 
     chunks: list[str]
     questions: list[str]
     gold: list[set[int]]
+    paraphrased: list[bool]
 
 
 def main() -> None:
@@ -79,7 +81,7 @@ def read_corpus(folder: Path) -> Corpus:
                     texts.append(chunk.text)
                     metadata = {"title": split.title, "chapter": chunk.chapter, "section": chunk.section}
                     indexed.append(indexed_text(metadata, chunk.text))
-    questions, gold = [], []
+    questions, gold, paraphrased = [], [], []
     for row in read_rows(folder / "questions.jsonl"):
         right = {
             at
@@ -90,36 +92,49 @@ def read_corpus(folder: Path) -> Corpus:
         if row["answerable"] and right:
             questions.append(row["question"])
             gold.append(right)
-    return Corpus(indexed, questions, gold)
+            paraphrased.append(row.get("kind") == "paraphrase")
+    return Corpus(indexed, questions, gold, paraphrased)
 
 
 def measure(name: str, corpora: list[Corpus]) -> tuple[list[NDArray[np.float32]], float, float]:
-    """Return the cosines [questions, chunks] of each corpus, the ms a chunk, and the median ms a question."""
+    """Return the cosines [questions, chunks] of each corpus, and the processor's ms a chunk and a question."""
     model = make_embeddings(load_settings(embedding_model=name))
-    cosines, seconds, each = [], 0.0, []
+    cosines, for_chunks, for_questions = [], 0.0, 0.0
     for corpus in corpora:
-        start = time.perf_counter()
+        start = time.process_time()
         chunks = unit(model.embeddings.embed_documents(corpus.chunks))
-        seconds += time.perf_counter() - start
-        rows = []
-        for question in corpus.questions:
-            start = time.perf_counter()
-            rows.append(model.embeddings.embed_query(question))
-            each.append(time.perf_counter() - start)
-        cosines.append(unit(rows) @ chunks.T)
+        embedded = time.process_time()
+        questions = unit([model.embeddings.embed_query(question) for question in corpus.questions])
+        for_chunks += embedded - start
+        for_questions += time.process_time() - embedded
+        cosines.append(questions @ chunks.T)
     model.close()
-    return cosines, 1000 * seconds / sum(len(corpus.chunks) for corpus in corpora), 1000 * statistics.median(each)
+    chunk_count, question_count = (
+        sum(map(len, lists)) for lists in zip(*(corpus[:2] for corpus in corpora), strict=True)
+    )
+    return cosines, 1000 * for_chunks / chunk_count, 1000 * for_questions / question_count
 
 
 def shown(cosines: list[NDArray[np.float32]], corpora: list[Corpus]) -> str:
-    """Return how often a chunk that answers is first, among three and among ten; each corpus counts alike."""
-    ranks = []
-    for scores, corpus in zip(cosines, corpora, strict=True):
-        for row, gold in zip(scores, corpus.gold, strict=True):
-            best = max(row[at] for at in gold)
-            ranks.append((int((row > best).sum()), 1 / len(corpus.questions) / len(corpora)))
-    shares = {most: sum(weight for rank, weight in ranks if rank < most) for most in (1, 3, 10)}
-    return ", ".join(f"among {most}: {share:.3f}" for most, share in shares.items())
+    """Return how often a chunk that answers is first, among three, among ten: of all, of those in other words."""
+    every = [
+        [rank_of(row, gold) for row, gold in zip(scores, corpus.gold, strict=True)]
+        for scores, corpus in zip(cosines, corpora, strict=True)
+    ]
+    paraphrased = [list(compress(ranks, corpus.paraphrased)) for ranks, corpus in zip(every, corpora, strict=True)]
+    return f"{shares(every)}; in other words {shares(paraphrased)}"
+
+
+def rank_of(scores: NDArray[np.float32], gold: set[int]) -> int:
+    """Return how many chunks score more than the best of *gold*."""
+    return int((scores > max(scores[at] for at in gold)).sum())
+
+
+def shares(ranks: list[list[int]]) -> str:
+    """Return the share of ranks, each corpus' mean counting alike, below 1, 3 and 10."""
+    asked = [own for own in ranks if own]
+    found = {most: fmean(fmean(rank < most for rank in own) for own in asked) for most in (1, 3, 10) if asked}
+    return ", ".join(f"among {most}: {share:.3f}" for most, share in found.items())
 
 
 if __name__ == "__main__":

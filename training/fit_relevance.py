@@ -1,10 +1,11 @@
-"""Fit relevance to corpora and their questions, cross-validate it, and write the coefficients.
+"""Fit relevance to corpora and their questions for ``EMBEDDING_MODEL``, cross-validate it, and write the coefficients.
 
     python -m training.fit_relevance --set CORPUS QUESTIONS [--set …] [--held CORPUS QUESTIONS …] [--write FILE]
 
 CORPUS is a file of chunks (JSON Lines) or a folder of documents, ingested as by `garden ingest`; each corpus counts
 alike. A row of QUESTIONS has ``question, answerable``, one of ``gold_chunk``, ``gold_chunks`` and ``gold`` (a list of
-``{file, sentence}``), and perhaps ``gold_document``, ``kind`` and ``corpus``.
+``{file, sentence}``), and perhaps ``gold_document``, ``kind`` and ``corpus``. Of each set it prints the rates by
+coefficients that were fitted without its fold, and those by the shipped ones.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from answering.relevance import graders
 from answering.relevance.graders import LEXICAL, extractive_confidence
 from answering.text.terms import words
 from answering.types import MIN_CONFIDENCE, RELEVANCE_THRESHOLD
@@ -37,12 +39,14 @@ from app.cli.evaluation.fit import (
 )
 from app.cli.evaluation.samples import Floats, Labelled, Samples, collect
 from app.ingest.pipeline import ingest_into
+from app.providers.embeddings.minilm import MODEL_NAME
 from app.providers.embeddings.models import make_embeddings
 from app.providers.rerank.reader import OnnxReader
 from app.providers.stores.layout import Point
 from app.settings import load_settings
 from training.rows import read_rows
 
+SHIPPED = Path(graders.__file__).with_name("relevance_model.json")
 WORDS = ("keyword", "coverage")
 """Features of the entry for embedding models that were not calibrated."""
 OFF_TOPIC = "off_topic"
@@ -70,18 +74,24 @@ def main() -> None:
     corpus_of = np.repeat(np.arange(len(collected)), [len(samples.fold) for samples in collected])
     fitted = partial(fit_equally, corpus_of=corpus_of)
     columns = cross_validate(train, fitted)
+    shipped = json.loads(SHIPPED.read_text(encoding="utf-8"))["models"]
+    model = make_embeddings(load_settings()).name
+    in_use = shipped.get(model, shipped[LEXICAL])
     ends = np.cumsum([len(samples.question) for samples in collected])[:-1]
     for (_, path), samples, *found in zip(
         options.set, collected, *(np.split(column, ends) for column in columns), strict=True
     ):
-        show(path, samples, *found)
+        show(f"{path}, held out", samples, *found)
+        show(f"{path}, shipped coefficients", samples, *probabilities(samples, in_use))
     entry = fitted(train)
     for corpus, path in options.held:
         samples = asyncio.run(gather(corpus, read_rows(path), reader=reader))
-        show(path, samples, *probabilities(samples, entry))
+        show(f"{path}, took no part", samples, *probabilities(samples, entry))
+        show(f"{path}, shipped coefficients", samples, *probabilities(samples, in_use))
     if options.write:
-        model = make_embeddings(load_settings()).name
-        entries = {model: entry, LEXICAL: fitted(train, relevance=WORDS, answers=WORDS)}
+        entries = {model: entry}
+        if model == MODEL_NAME:
+            entries[LEXICAL] = fitted(train, relevance=WORDS, answers=WORDS)
         write(
             options.write,
             entries,
@@ -90,10 +100,10 @@ def main() -> None:
         )
 
 
-def show(path: Path, samples: Samples, relevance: Floats, answers: Floats) -> None:
+def show(name: str, samples: Samples, relevance: Floats, answers: Floats) -> None:
     """Print the rates of one set, and the main ones at other thresholds."""
     shown = rates(samples, relevance, answers) | more_rates(samples, relevance, answers)
-    print(f"{path}: " + ", ".join(f"{name} {v:.3f}" for name, v in shown.items() if v is not None))
+    print(f"{name}: " + ", ".join(f"{name} {v:.3f}" for name, v in shown.items() if v is not None))
     for bars in OTHER_THRESHOLDS:
         found = rates(samples, relevance, answers, *bars)
         some = {name: found[name] for name in MAIN} | more_rates(samples, relevance, answers, *bars)
@@ -189,8 +199,10 @@ def more_rates(
 def write(path: Path, entries: Mapping[str, Any], files: Sequence[str], questions: int) -> None:
     """Put *entries* into the file, beside those of other models that it holds."""
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"models": {}}
+    models = {*known.get("fitted", {}).get("models", ()), *entries}
     known["fitted"] = {
         "by": "python -m training.fit_relevance",
+        "models": sorted(models),
         "questions": questions,
         "files": list(files),
         "idf": "answering.text.terms.english_idf",

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from app.providers.stores.layout import Point
-from training.fit_relevance import fit_equally, gather, labelled
+from training.fit_relevance import fit_equally, gather, labelled, write
 
 PLANTS = ["kale", "rose", "oak", "fern", "moss", "leek", "plum", "yew", "ivy", "fig", "pea", "rye"]
 ROWS = [
@@ -49,3 +49,14 @@ def test_gold_is_a_chunk_of_the_file_that_holds_the_sentence() -> None:
     points = [Point(str(n), words, {"document_id": name}, none, none) for n, (name, words) in enumerate(stored)]
     found = labelled(row, points, "0")
     assert (found.chunks, found.documents, found.group) == ({"0"}, {"handbook/leave.md", "leave.md"}, "handbook")
+
+
+def test_what_is_fitted_joins_the_other_encoders(tmp_path: Path) -> None:
+    """The file keeps the entries of other encoders as they are, and names every one that was fitted."""
+    file = tmp_path / "relevance_model.json"
+    other = {"relevance": {"bias": -1.0, "weights": {"keyword": 2.0}}}
+    file.write_text(json.dumps({"models": {"one": other}, "fitted": {"models": ["one"]}}))
+    write(file, {"two": {}}, ["docs", "questions.jsonl"], 4)
+    written = json.loads(file.read_text())
+    assert written["models"] == {"one": other, "two": {}}
+    assert (written["fitted"]["models"], written["fitted"]["questions"]) == (["one", "two"], 4)
