@@ -12,7 +12,7 @@ from answering.questions.definitions import defining_sentences, with_definition
 from answering.relevance.entities import BRIEF, named_gains, names_another, of_others
 from answering.relevance.possible_answers import has_kind, possible_answers
 from answering.text.terms import coverage, english_idf, idf_shares, vocabulary
-from answering.types import Chunk, Passage, ReadPassage, SubqueryResults
+from answering.types import About, Chunk, Passage, ReadPassage, SubqueryResults
 
 HEADING_CREDIT = 0.5
 """Weight of a word that stands in a heading and not in the text below it."""
@@ -24,6 +24,8 @@ the first, which often answers: the reader has a thread for each processor (``do
 SENTENCE_WEIGHT, KEYWORD_WEIGHT = 0.5, 0.3
 """Weights of the best sentence's cosine and of BM25 beside the chunk's cosine, in the order of reading: of a few tried
 by hand, those that put the right chunk first most often (the questions of ``docs/relevance.md``)."""
+READ_FIRST, MAX_BEHIND = 3, 0.2
+"""Passages that are read until one answers; how much less promising than the best a further one may be to be read."""
 LONGEST_PASSAGE = 900
 """Characters of a chunk that are read: about the 224 word pieces that the reader takes."""
 UNREAD = 20.0
@@ -42,14 +44,11 @@ async def read_best(
     """
     updated = []
     for results in subquery_results:
-        question, defined = results.question, defining_sentences(results)
-        near = [chunk for chunk in results.chunks if chunk.spans and _is_near(chunk)]
-        others = {chunk.chunk_id for chunk in near if all(of_others(question, chunk))}
-        order = sorted(near, key=lambda c: (c.chunk_id not in defined, c.chunk_id in others, -promise(c)))
-        waiting = iter(_distinct(question, order, others)[:most])
+        defined = defining_sentences(results)
+        waiting = iter(_to_read(results, defined, every=every)[:most])
         read: dict[str, Chunk] = {}
         while batch := tuple(islice(waiting, READ_AT_ONCE if read else 1)):
-            chunks = await asyncio.gather(*(_read(reader, question, chunk, defined) for chunk in batch))
+            chunks = await asyncio.gather(*(_read(reader, results.question, chunk, defined) for chunk in batch))
             read |= {chunk.chunk_id: chunk for chunk in chunks}
             if not every and any(_answers(chunk.reading) for chunk in chunks):
                 break
@@ -57,9 +56,19 @@ async def read_best(
     return tuple(updated)
 
 
-def _is_near(chunk: Chunk) -> bool:
-    """Whether *chunk*, or its best sentence, is near enough to the question to be read."""
-    return max((chunk.similarity, *chunk.span_similarities)) >= MIN_SIMILARITY
+def _to_read(results: SubqueryResults, defined: Mapping[str, int], *, every: bool) -> list[Chunk]:
+    """Return the near chunks in the order of reading; but for *every* one, those far behind the best are left out."""
+    question = results.question
+    found = [chunk for chunk in results.chunks if chunk.spans]
+    near = [chunk for chunk in found if max(chunk.similarity, *chunk.span_similarities) >= MIN_SIMILARITY]
+    others = {chunk.chunk_id for chunk in near if all(of_others(question, chunk))}
+    order = sorted(near, key=lambda c: (c.chunk_id not in defined, c.chunk_id in others, -promise(c)))
+    distinct, least = _distinct(question, order, others), max(map(promise, near), default=0.0) - MAX_BEHIND
+    return [
+        chunk
+        for n, chunk in enumerate(distinct)
+        if every or n < READ_FIRST or promise(chunk) >= least or About.LOOKED_UP in chunk.about
+    ]
 
 
 def promise(chunk: Chunk) -> float:

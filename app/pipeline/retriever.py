@@ -1,7 +1,8 @@
 """Hybrid retrieval: the port ``Retriever`` over any store that can be searched in both channels.
 
 The dense and the BM25 channel are searched at once; the union is ordered by the weighted sum of both, BM25 divided by
-its upper bound ``(k1 + 1) * sum(idf)``: an absolute score in [0, 1], which orders better than a fusion of ranks.
+its upper bound ``(k1 + 1) * sum(idf)``: an absolute score in [0, 1], which orders better than a fusion of ranks. The
+best are measured by their sentences too.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ from langchain_core.embeddings import Embeddings
 
 from answering.relevance.alternatives import compared
 from answering.relevance.counted_rows import ASKS_COUNT, count_rows, may_count
+from answering.relevance.features import promise
 from answering.text.sentences import Span, sentence_spans
 from answering.text.terms import question_stems
 from answering.types import Chunk, CountedRows, Question, SubqueryResults
@@ -26,7 +28,10 @@ from graph.ports import Retriever
 POOL = 10
 """Candidates of a sub-question; more when more sources are asked for."""
 CHANNEL_POOL = 50
-"""Candidates that each channel brings, of which the best ``POOL`` are kept."""
+"""Candidates that each channel brings."""
+WIDER = 2
+"""How many times ``POOL`` of them, the best by both channels, are measured by their sentences; the most promising are
+kept. It is right for 10 of 609 questions more than those that are best by both channels (``docs/relevance.md``)."""
 NEAR_DUPLICATE = 0.9
 """Cosine of two chunks above which they say the same."""
 MAX_ALIKE = 3
@@ -72,13 +77,17 @@ class HybridRetriever:
             async with asyncio.timeout(question.deadline - time.monotonic()):
                 vectors = await aquestion_vectors(self._embeddings, texts)
                 queries = [
-                    HybridQuery(vector, tuple(dimension(stem) for stem in question_stems(part)), MAX_ALIKE * pool)
+                    HybridQuery(
+                        vector, tuple(dimension(stem) for stem in question_stems(part)), MAX_ALIKE * WIDER * pool
+                    )
                     for vector, part in zip(vectors, texts, strict=True)
                 ]
-                hits = await self._store.ahybrid(queries, max(pool, CHANNEL_POOL), question.where)
+                hits = await self._store.ahybrid(queries, max(WIDER * pool, CHANNEL_POOL), question.where)
                 if question.where:
                     await self._store.arequire(question.where, found=any(hits.candidates))
-                best = [_distinct(_best(*row, hits.idf), pool) for row in zip(queries, hits.candidates, strict=True)]
+                best = [
+                    _distinct(_best(*row, hits.idf), WIDER * pool) for row in zip(queries, hits.candidates, strict=True)
+                ]
                 searched = list(zip(texts, queries, best, strict=True))
                 if question.background:
                     searched = _nearer(searched)
@@ -90,7 +99,7 @@ class HybridRetriever:
                 raise EmbeddingUnavailable("The question could not be embedded in time.") from error
             raise StoreUnavailable("The search for chunks did not end in time.") from error
         return tuple(
-            SubqueryResults(part, compared(part, _chunks(query, row, sentences)), rows)
+            SubqueryResults(part, compared(part, _chunks(query, row, sentences, pool)), rows)
             for (part, query, row), rows in zip(searched, counted, strict=True)
         )
 
@@ -168,10 +177,9 @@ def _nearer(searched: list[Searched]) -> list[Searched]:
 
 
 def _chunks(
-    query: HybridQuery, best: Sequence[Candidate], sentences: Mapping[Hashable, Sentences]
+    query: HybridQuery, best: Sequence[Candidate], sentences: Mapping[Hashable, Sentences], most: int
 ) -> tuple[Chunk, ...]:
-    """Return the chunks of one sub-question, in that order, with everything measured set."""
-    near_duplicates = _near_duplicates(best)
+    """Return the *most* promising chunks of one sub-question, best first, with everything measured set."""
     chunks = []
     for hit in best:
         spans, vectors = sentences[hit.key]
@@ -179,18 +187,19 @@ def _chunks(
             cosines = [hit.chunk.similarity] * len(spans)
         else:
             cosines = np.minimum(vectors @ query.dense, 1.0).tolist()
-        near = near_duplicates.get(hit.chunk.chunk_id, ())
-        chunks.append(replace(hit.chunk, spans=spans, span_similarities=tuple(cosines), near_duplicates=near))
-    return tuple(chunks)
+        chunks.append(replace(hit.chunk, spans=spans, span_similarities=tuple(cosines)))
+    kept = sorted(chunks, key=lambda chunk: -promise(chunk))[:most]
+    near = _near_duplicates({hit.chunk.chunk_id: hit.dense for hit in best}, [chunk.chunk_id for chunk in kept])
+    return tuple(replace(chunk, near_duplicates=near.get(chunk.chunk_id, ())) for chunk in kept)
 
 
-def _near_duplicates(candidates: Sequence[Candidate]) -> dict[str, tuple[str, ...]]:
-    """Return per chunk id the other chunks whose vectors are nearly its own."""
-    vectors = {hit.chunk.chunk_id: hit.dense for hit in candidates if hit.dense is not None}
-    if not vectors:
+def _near_duplicates(vectors: Mapping[str, Vectors | None], kept: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return per id of *kept* the other ones whose vectors are nearly its own."""
+    rows = {one: row for one in kept if (row := vectors[one]) is not None}
+    if not rows:
         return {}
-    ids, rows = list(vectors), np.stack(list(vectors.values()))
-    near = rows @ rows.T > NEAR_DUPLICATE
+    ids, stacked = list(rows), np.stack(list(rows.values()))
+    near = stacked @ stacked.T > NEAR_DUPLICATE
     return {ids[i]: tuple(ids[j] for j in np.flatnonzero(near[i]) if j != i) for i in range(len(ids))}
 
 

@@ -147,7 +147,7 @@ async def test_every_number_agrees_with_a_plain_reference(store: EmbeddedStore, 
         rows = document_vectors(embeddings, [text[start:end] for start, end in chunk.spans])
         assert chunk.span_similarities == pytest.approx(list(rows @ vector), abs=3e-3)
         assert all(type(number) is float for number in (chunk.similarity, chunk.keyword, *chunk.span_similarities))
-    scores = [0.7 * chunk.similarity + 0.3 * chunk.keyword for chunk in chunks]
+    scores = [chunk.similarity + 0.5 * max(chunk.span_similarities) + 0.3 * chunk.keyword for chunk in chunks]
     assert scores == sorted(scores, reverse=True)
 
 
