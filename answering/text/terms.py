@@ -179,6 +179,11 @@ def english_idf(stem: str) -> float:
     return max(0.1, math.log(_ranks().get(stem, RANK_OF_OTHERS) / FLAT_RANKS))
 
 
+def is_common(stem: str) -> bool:
+    """Whether *stem* is one of the commonest of English (``common_stems.txt``)."""
+    return stem in _ranks()
+
+
 @cache
 def _ranks() -> dict[str, int]:
     stems = Path(__file__).with_name("common_stems.txt").read_text(encoding="utf-8").split()

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
+from answering.questions.slips import mended
 from answering.relevance.alternatives import compared
 from answering.relevance.counted_rows import ASKS_COUNT, count_rows, may_count
 from answering.relevance.features import promise
@@ -76,19 +77,11 @@ class HybridRetriever:
         try:
             async with asyncio.timeout(question.deadline - time.monotonic()):
                 vectors = await aquestion_vectors(self._embeddings, texts)
-                queries = [
-                    HybridQuery(
-                        vector, tuple(dimension(stem) for stem in question_stems(part)), MAX_ALIKE * WIDER * pool
-                    )
-                    for vector, part in zip(vectors, texts, strict=True)
-                ]
-                hits = await self._store.ahybrid(queries, max(WIDER * pool, CHANNEL_POOL), question.where)
-                if question.where:
-                    await self._store.arequire(question.where, found=any(hits.candidates))
-                best = [
-                    _distinct(_best(*row, hits.idf), WIDER * pool) for row in zip(queries, hits.candidates, strict=True)
-                ]
-                searched = list(zip(texts, queries, best, strict=True))
+                searched = await self._search(question, texts, vectors, pool)
+                asked = tuple(mended(text, _found_texts(found)) for text, _, found in searched)
+                if asked != texts:
+                    vectors = await aquestion_vectors(self._embeddings, asked)
+                    searched = await self._search(question, asked, vectors, pool)
                 if question.background:
                     searched = _nearer(searched)
                 unique = {hit.key: hit for _, _, row in searched for hit in row}
@@ -102,6 +95,19 @@ class HybridRetriever:
             SubqueryResults(part, compared(part, _chunks(query, row, sentences, pool)), rows)
             for (part, query, row), rows in zip(searched, counted, strict=True)
         )
+
+    async def _search(self, question: Question, texts: Sequence[str], vectors: Vectors, pool: int) -> list[Searched]:
+        """Return each of *texts* with the best ``WIDER`` times *pool* candidates of both channels."""
+        most = WIDER * pool
+        queries = [
+            HybridQuery(vector, tuple(dimension(stem) for stem in question_stems(text)), MAX_ALIKE * most)
+            for vector, text in zip(vectors, texts, strict=True)
+        ]
+        hits = await self._store.ahybrid(queries, max(most, CHANNEL_POOL), question.where)
+        if question.where:
+            await self._store.arequire(question.where, found=any(hits.candidates))
+        best = [_distinct(_best(*row, hits.idf), most) for row in zip(queries, hits.candidates, strict=True)]
+        return list(zip(texts, queries, best, strict=True))
 
     async def _counted(
         self, question: Question, part: str, query: HybridQuery, found: Sequence[Candidate]
@@ -130,6 +136,12 @@ class HybridRetriever:
         texts = {hit.chunk.text: [hit.chunk.text[start:end] for start, end in spans[hit.key]] for hit in missing}
         embedded = await self._embedded.find(texts, MAX_SENTENCES) if texts else {}
         return {hit.key: (spans[hit.key], rows.get(hit.key, embedded.get(hit.chunk.text))) for hit in candidates}
+
+
+def _found_texts(found: Sequence[Candidate]) -> list[str]:
+    """Return the texts of *found* with their headings."""
+    chunks = [hit.chunk for hit in found]
+    return ["\n".join(filter(None, (chunk.title, chunk.chapter, chunk.section, chunk.text))) for chunk in chunks]
 
 
 def _best(query: HybridQuery, candidates: Sequence[Candidate], idf: Mapping[int, float]) -> list[Candidate]:

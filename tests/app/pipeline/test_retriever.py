@@ -175,6 +175,15 @@ async def test_each_part_of_a_compound_question_is_a_reading_of_its_own(
         assert ids(alone) == ids(together, at)
 
 
+async def test_a_misspelled_word_is_searched_as_the_chunks_spell_it(
+    store: EmbeddedStore, embeddings: MiniLMEmbeddings
+) -> None:
+    """With a slip of the keyboard the same is found as without it."""
+    retriever = HybridRetriever(store, embeddings)
+    slipped = await retriever.retrieve(asked("anual leave"))
+    assert slipped == await retriever.retrieve(asked("annual leave"))
+
+
 async def test_a_source_restricts_the_search(store: EmbeddedStore, embeddings: MiniLMEmbeddings) -> None:
     """With a source, only its chunks are found; one that no document has is an error, not an empty result."""
     retriever = HybridRetriever(store, embeddings)
