@@ -184,7 +184,8 @@ def _lacks_cell(question: str, chunk: Chunk, n: int) -> bool:
         return False
     names, row = cells(chunk.sentences[header[0]]), cells(chunk.sentences[n])
     row += [""] * (len(names) - len(row))
-    asked_columns = [bool(asked.intersection(stems(name))) for name in names[1:]]
+    named = asked.union(f"{word}{ending}" for word in asked for ending in ("r", "er", "or"))  # "Driver": who drives
+    asked_columns = [not named.isdisjoint(stems(name)) for name in names[1:]]
     columns = [*compress(row[1:], asked_columns)]
     persons = [value for value in row if not re.search(r"\d", value) and not asked.issuperset(stems(value))]
     return (bool(columns) and not any(columns)) or (bool(_ASKS_WHO.search(question)) and not persons)

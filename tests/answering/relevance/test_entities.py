@@ -106,3 +106,10 @@ def test_a_span_of_days_or_months_names_none_of_them(question: str) -> None:
     """Such a question is about no one day, so nothing is about another."""
     chunk = chunk_of("The office is open Monday to Friday. On Saturday it is shut.")
     assert not any(of_others(question, chunk))
+
+
+@pytest.mark.parametrize(("question", "can"), [("Who drives the blue van?", False), ("Who owns the blue van?", True)])
+def test_a_verb_asks_for_the_column_of_its_doer(question: str, can: bool) -> None:
+    """The column "Driver" has who drives; where its cell is empty, the one in another column is nobody who does."""
+    chunk = chunk_of("| Van | Driver | Owner |\n|---|---|---|\n| Red | Ali Demir | |\n| Blue | | Holm Ltd |")
+    assert possible_answers(question, chunk)[-1] == can
