@@ -24,7 +24,8 @@ _DIGITS = re.compile(r"\d+")
 _PRICE = re.compile(r"[$€£]\s?\d[\d,.]*|\d[\d,.]*\s?(?:[$€£%]|(?:euro|dollar|pound|percent)s?\b)", re.IGNORECASE)
 _DAY = re.compile(rf"\b\d{{1,2}}(?:st|nd|rd|th)?\s+{MONTH}\b|\b{MONTH}\s+\d{{1,2}}\b", re.IGNORECASE)
 """A day of a month, whose number is no label: "Orchid 3 starts on 2 April" does not name "Orchid 2"."""
-_WORD = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*|[.!?](?=\s)")
+_WORD = re.compile(r"\b[A-Za-z]-(?=\d)|\w+(?:['’]\w+)*(?:[.,]\d+)*|[.!?](?=\s)")
+"""Words and the ends of sentences; the letter of a code ("D-29") with its hyphen, for alone it may be a stop word."""
 _RANGE = re.compile(r"\b(\d+)\s?(?:-|–|to)\s?(\d+)\b")
 _ENGLISH = frozenset("the what when where which who whom whose why how is are does do can".split())
 """Words of which a question in English has one; in German every noun has a capital letter."""
@@ -150,7 +151,7 @@ def names_another(question: str, text: str) -> bool:
 def _labels(text: str) -> list[tuple[str, str]]:
     """List the numbers of *text*, and the letters that follow a noun, each with the stem of the word before it."""
     pairs = pairwise(["", *_WORD.findall(text)])
-    named = [(name.lower() if name.isalpha() else "", label) for name, label in pairs]
+    named = [(name.lower() if name.rstrip("-").isalpha() else "", label) for name, label in pairs]
     return [(stem(name), label.lower()) for name, label in named if label[0].isdigit() or _is_letter(label, name)]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from answering.relevance.entities import of_others
+from answering.relevance.entities import names_another, of_others
 from answering.relevance.possible_answers import possible_answers
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk
@@ -113,3 +113,11 @@ def test_a_verb_asks_for_the_column_of_its_doer(question: str, can: bool) -> Non
     """The column "Driver" has who drives; where its cell is empty, the one in another column is nobody who does."""
     chunk = chunk_of("| Van | Driver | Owner |\n|---|---|---|\n| Red | Ali Demir | |\n| Blue | | Holm Ltd |")
     assert possible_answers(question, chunk)[-1] == can
+
+
+@pytest.mark.parametrize("code", ["D-{}", "S-{}", "K-{}", "HX-{}"])
+def test_a_code_with_another_number_is_of_another(code: str) -> None:
+    """Also where the letter of the code, alone, is a stop word ("I'd")."""
+    question, text = f"What pressure did dryer {code.format(29)} show?", f"Dryer {code.format(19)} showed 6.3 bar."
+    assert names_another(question, text)
+    assert not names_another(question.replace("29", "19"), text)
