@@ -6,6 +6,7 @@ from itertools import compress
 
 from answering.relevance.counted_rows import ASKS_COUNT, has_rows_to_count
 from answering.relevance.entities import MONTH, names_another, of_others
+from answering.relevance.weekdays import is_of_other_days
 from answering.text.blocks import cells, introduced_by, is_long_code, table_header
 from answering.text.sentences import code_spans
 from answering.text.terms import NUMBERS, asks_whether, is_content, stem, stems, words
@@ -102,8 +103,8 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     """Tell for each sentence of *chunk* whether it can answer *question*, bool [sentences].
 
     It is no heading, question, code or table header, and no mere lead-in ("For example:") of what is not quoted; says
-    more than the question does; is about no other year, label or thing of several alike; has an amount where one is
-    asked for; and is none of several rows that would have to be counted. A sentence in the question's own words can
+    more than the question does; is about no other day, year, label or thing of several alike; has an amount where one
+    is asked for; and is none of several rows that would have to be counted. A sentence in the question's own words can
     answer whether something is so, and lead in a list that answers.
     """
     question_terms, whether = frozenset(stems(question)), any(map(asks_whether, question.split(", ")))
@@ -114,7 +115,10 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     sentences = chunk.sentences
     rows = [text.startswith("|") for text in sentences]
     rivals = _of_rivals(question, sentences)
-    others, counts = of_others(question, chunk), ASKS_COUNT.search(question) and has_rows_to_count(question, chunk)
+    others, counts = (
+        is_about_another(question, chunk),
+        ASKS_COUNT.search(question) and has_rows_to_count(question, chunk),
+    )
     possible = []
     for n, (text, (start, end)) in enumerate(zip(sentences, chunk.spans, strict=True)):
         terms = stems(text)
@@ -128,12 +132,19 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
             not (text in headings or text.startswith("#") or text.endswith("?") or repeats or header or bare)
             and not any(first <= start and end <= last for first, last in code)
             and not (asks_amount and not _has_amount(question, text))
-            and not (n in rivals or _lacks_agent(question, text))
-            and not (
-                others[n] or (counts and rows[n]) or names_another(question, text) or _lacks_cell(question, chunk, n)
-            )
+            and not (n in rivals or _lacks_agent(question, text) or others[n])
+            and not ((counts and rows[n]) or _lacks_cell(question, chunk, n))
         )
     return tuple(possible)
+
+
+def is_about_another(question: str, chunk: Chunk) -> tuple[bool, ...]:
+    """Tell for each sentence of *chunk* whether it is about another thing, year or day than *question* names."""
+    whether = asks_whether(question)  # "Open on Sunday?": "Open until Friday." says no
+    return tuple(
+        other or names_another(question, text) or (not whether and is_of_other_days(question, text))
+        for other, text in zip(of_others(question, chunk), chunk.sentences, strict=True)
+    )
 
 
 def are_of_kind(question: str, chunk: Chunk) -> tuple[bool, ...]:

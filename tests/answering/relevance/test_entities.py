@@ -4,6 +4,7 @@ import pytest
 
 from answering.relevance.entities import names_another, of_others
 from answering.relevance.possible_answers import possible_answers
+from answering.relevance.weekdays import is_of_other_days
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk
 
@@ -121,3 +122,31 @@ def test_a_code_with_another_number_is_of_another(code: str) -> None:
     question, text = f"What pressure did dryer {code.format(29)} show?", f"Dryer {code.format(19)} showed 6.3 bar."
     assert names_another(question, text)
     assert not names_another(question.replace("29", "19"), text)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "other"),
+    [
+        ("Who drives the bus on Sundays?", "Henk Bos drives it on Tuesdays and Fridays.", True),
+        ("Who drives the bus on friday?", "Henk Bos drives it on Tuesdays and Fridays.", False),
+        ("When does the shop open on Sunday?", "Mon–Fri 9 to 18, Sat 10 to 14", True),
+        ("When does the shop open on Saturday?", "Mon–Fri 9 to 18, Sat 10 to 14", False),
+        ("When does the shop open on Wednesday?", "It opens at nine from Monday to Friday.", False),
+        ("When does the shop open on Monday?", "It opens at ten from Saturday through Tuesday.", False),
+        ("When is brunch served on Sunday?", "On weekends brunch is served from ten.", False),
+        ("When is brunch served on Monday?", "On weekends brunch is served from ten.", True),
+        ("When is soup served on Tuesday?", "Soup is served every day but Monday.", False),
+        ("When is soup served?", "Soup is served on Mondays.", False),
+        ("Who lets stalls of the Friday market?", "Ask Mr Lund, who is in on Tuesdays and Thursdays.", False),
+    ],
+)
+def test_days_of_the_week_are_told_also_where_there_are_several(question: str, text: str, other: bool) -> None:
+    """What happens on some days tells nothing of another; a span has those inside, and "every day" excludes none."""
+    assert is_of_other_days(question, text) == other
+
+
+def test_whether_something_is_so_on_a_day_is_told_by_the_other_days() -> None:
+    """That the yard is open until Saturday is an answer to whether it is on Sunday, and none to when."""
+    chunk = chunk_of("The yard is open from seven, Monday through Saturday.")
+    assert possible_answers("Is the yard open on Sunday?", chunk) == (True,)
+    assert possible_answers("When is the yard open on Sunday?", chunk) == (False,)
