@@ -10,7 +10,7 @@ from typing import NamedTuple
 from answering.ports import PassageReader
 from answering.questions.definitions import defining_sentences, with_definition
 from answering.relevance.entities import BRIEF, named_gains, names_another, of_others
-from answering.relevance.possible_answers import has_kind, possible_answers
+from answering.relevance.possible_answers import has_kind, is_about_another, possible_answers
 from answering.text.terms import coverage, english_idf, idf_shares, vocabulary
 from answering.types import About, Chunk, Passage, ReadPassage, SubqueryResults
 
@@ -121,7 +121,10 @@ def window(chunk: Chunk) -> tuple[int, int]:
 
 
 def _possible(question: str, chunk: Chunk, reading: ReadPassage, start: int, can_answer: Sequence[bool]) -> ReadPassage:
-    """Extend *reading*, from sentence *start* on, to all of *chunk*; others, and what cannot answer, score lowest."""
+    """Extend *reading*, from sentence *start* on, to all of *chunk*; others, and what cannot answer, score lowest.
+
+    Where only what is about another thing than asked answers, all score lowest.
+    """
     unread = reading.null - UNREAD
     scores = [unread] * len(chunk.spans)
     scores[start : start + len(reading.sentences)] = reading.sentences
@@ -129,7 +132,11 @@ def _possible(question: str, chunk: Chunk, reading: ReadPassage, start: int, can
     reading = replace(reading, answerable=reading.answerable + gain)
     scores = [score + more for score, more in zip(scores, gains, strict=True)]
     possible = [can and has_kind(question, text) for can, text in zip(can_answer, chunk.sentences, strict=True)]
-    return replace(reading, sentences=tuple(s if can else unread for s, can in zip(scores, possible, strict=True)))
+    left = tuple(s if can else unread for s, can in zip(scores, possible, strict=True))
+    top = max(range(len(scores)), key=scores.__getitem__)
+    if max(left) < reading.null < scores[top] and is_about_another(question, chunk)[top]:  # and nothing else answers
+        return replace(reading, sentences=(unread,) * len(left), answerable=-UNREAD)
+    return replace(reading, sentences=left)
 
 
 def _answers(reading: ReadPassage | None) -> bool:

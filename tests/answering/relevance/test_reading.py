@@ -97,3 +97,22 @@ async def test_of_passages_alike_each_thing_that_may_be_asked_for_is_read() -> N
     reader = Reader()
     await read_best(reader, [SubqueryResults("What is kept in room 103?", tuple(rooms))])
     assert reader.read_texts[0] == "Room 103 has a safe."
+
+
+class Preferring(Reader):
+    """Finds an answer in the first sentence alone."""
+
+    async def read(self, question: str, passage: Passage) -> ReadPassage:
+        return ReadPassage((2.0, *(-1.0,) * (len(passage.sentences) - 1)), 1.0, 3.0)
+
+
+async def test_where_only_another_thing_s_sentence_answers_the_passage_does_not() -> None:
+    """Else a sentence that the reader finds no answer in would take the place of what is about another day."""
+    text = "Henk drives the bus on Fridays. The bus is new."
+    (results,) = await read_best(
+        Preferring(), [SubqueryResults("Who drives the bus on Sundays?", (chunk_of("bus", text, 0.9),))]
+    )
+    reading = results.chunks[0].reading
+    assert reading is not None
+    assert max(reading.sentences) < reading.null - 10
+    assert reading.answerable < -10
