@@ -12,6 +12,7 @@ from itertools import compress, groupby, pairwise, permutations
 from answering.relevance.complements import of_other_complement, of_other_subject
 from answering.relevance.entities import about_labels, asked_labels
 from answering.relevance.named_things import are_alike, content, exchanged, is_same_form, tokens_of
+from answering.relevance.openings import is_uncased, of_other_opening
 from answering.text.blocks import before, cells, is_row, table_header
 from answering.text.terms import is_content, stem, vocabulary, words
 from answering.types import About, Chunk
@@ -51,6 +52,7 @@ def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     for compare in (_labels, _rows, _sections, _sentences, _unknown):
         compare(found)
     found.others.update(of_other_complement(question, chunks), of_other_subject(question, chunks))
+    found.others.update(of_other_opening(question, chunks))
     found.asked -= found.others
     fields = found.stems - found.names - found.kinds
     named_fields = {at: _field_words(chunks[at[0]], at[1]) & fields for at in found.asked | found.others}
@@ -168,7 +170,7 @@ def _unknown(found: Comparison) -> None:
     """Compare what is asked by a word that no chunk has, before a noun or in a name, with what there is of its kind."""
     known = _union([vocabulary(f"{chunk.headings}\n{chunk.text}") for chunk in found.chunks])
     _unknown_name(found, known)
-    for word, noun in pairwise(found.tokens):
+    for word, noun in () if is_uncased(found.question) else pairwise(found.tokens):  # their interrogatives are missing
         missing = is_content(word) and word not in known and stem(word) not in known
         if not (missing and is_content(noun)):
             continue

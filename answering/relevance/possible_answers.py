@@ -95,7 +95,12 @@ _CLOCK = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """What can stand for a time of day, a day, a month or a year; an event is none."""
-_KINDS = ((_ASKS_FREQUENCY, _FREQUENCY), (_ASKS_TIME, _TIME), (_ASKS_CLOCK, _CLOCK))
+_OTHER_CLOCKS = (
+    re.compile(r"几点|幾點|何時|कितने बजे"),
+    re.compile(r"[:：]|[\d一二三四五六七八九十两]\s?[点點]|時(?!間)|बजे"),
+)
+"""A time of day asked for in Chinese, Japanese or Hindi, and one said."""
+_KINDS = ((_ASKS_FREQUENCY, _FREQUENCY), (_ASKS_TIME, _TIME), (_ASKS_CLOCK, _CLOCK), _OTHER_CLOCKS)
 """What a question asks for, and what of it a sentence that answers has."""
 
 

@@ -142,3 +142,24 @@ def test_a_thing_is_told_by_what_it_belongs_to_and_by_the_word_before_it(
     """Both must be named, and apart: what no chunk names, or was just spoken of, may be the same in other words."""
     marked = about_of(question, [chunk_of(text)]).values()
     assert [about is About.ANOTHER for about in marked] == list(map(bool, others))
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "others"),
+    [
+        ("西仓库几点开门？", "南仓库早上六点开门。\n\n西仓库早上八点开门。", [1, 0]),
+        ("西仓库几点开门？", "西仓库早上八点开门，周末不开。\n\n其他房间晚上关门。", [0, 0]),
+        ("北仓库几点开门？", "南仓库早上六点开门。\n\n西仓库早上八点开门。", [1, 1]),
+        ("哪个仓库没有叉车？", "南仓库有叉车。\n\n西仓库没有叉车。", [0, 0]),
+        ("我可以借几本书？", "每人一次可以借六本书。", [0]),
+        ("会議室Cの定員は何名ですか？", "会議室Aの定員は8名です。会議室Cには窓があります。", [1, 0]),
+        ("朝食は何時からですか？", "朝食は午前7時からです。", [0]),
+        ("समाचार कक्ष कितने बजे खुलता है?", "पठन कक्ष सुबह नौ बजे खुलता है।\n\nसमाचार कक्ष सुबह आठ बजे खुलता है।", [1, 0]),
+    ],
+)
+def test_in_scripts_without_capitals_the_opening_tells_one_from_another(
+    question: str, text: str, others: list[int]
+) -> None:
+    """What stands in the place of an interrogative or of "I" is no other thing, and a missing word no other name."""
+    marked = about_of(question, [chunk_of(text)]).values()
+    assert [about is About.ANOTHER for about in marked] == list(map(bool, others))

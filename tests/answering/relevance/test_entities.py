@@ -3,7 +3,7 @@
 import pytest
 
 from answering.relevance.entities import names_another, of_others
-from answering.relevance.possible_answers import possible_answers
+from answering.relevance.possible_answers import has_kind, possible_answers
 from answering.relevance.weekdays import is_of_other_days
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk
@@ -150,3 +150,19 @@ def test_whether_something_is_so_on_a_day_is_told_by_the_other_days() -> None:
     chunk = chunk_of("The yard is open from seven, Monday through Saturday.")
     assert possible_answers("Is the yard open on Sunday?", chunk) == (True,)
     assert possible_answers("When is the yard open on Sunday?", chunk) == (False,)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "can"),
+    [
+        ("电脑室几点关门？", "电脑室在三楼，每次可用一小时。", False),
+        ("电脑室几点关门？", "电脑室17:30关门。", True),
+        ("朝食は何時からですか？", "朝食は7時からです。", True),
+        ("風呂は何時からですか？", "風呂は2時間使えます。", False),
+        ("कक्ष कितने बजे खुलता है?", "कक्ष आठ बजे खुलता है।", True),
+        ("कक्ष कितने बजे खुलता है?", "कक्ष दूसरी मंज़िल पर है।", False),
+    ],
+)
+def test_a_time_of_day_is_asked_for_in_other_scripts_too(question: str, text: str, can: bool) -> None:
+    """Neither a floor nor a length of time answers what time it is that something opens."""
+    assert has_kind(question, text) == can
