@@ -1,5 +1,6 @@
 """The types that the functions of this package take and return."""
 
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -47,6 +48,13 @@ class ReadPassage:
     sentences: tuple[float, ...]
     null: float
     answerable: float
+
+    @property
+    def probabilities(self) -> tuple[float, ...]:
+        """Each sentence's probability: a softmax over the sentences and "none of them"."""
+        top = max((self.null, *self.sentences))
+        raised = [math.exp(score - top) for score in (self.null, *self.sentences)]
+        return tuple(share / sum(raised) for share in raised[1:])
 
 
 class About(Enum):

@@ -1,7 +1,6 @@
 """Read the best candidates, and measure question and chunk: sentence matches and features."""
 
 import asyncio
-import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -123,7 +122,7 @@ def window(chunk: Chunk) -> tuple[int, int]:
 def _possible(question: str, chunk: Chunk, reading: ReadPassage, start: int, can_answer: Sequence[bool]) -> ReadPassage:
     """Extend *reading*, from sentence *start* on, to all of *chunk*; others, and what cannot answer, score lowest.
 
-    Where only what is about another thing than asked answers, all score lowest.
+    So do all where only one about another thing answers.
     """
     unread = reading.null - UNREAD
     scores = [unread] * len(chunk.spans)
@@ -133,7 +132,7 @@ def _possible(question: str, chunk: Chunk, reading: ReadPassage, start: int, can
     scores = [score + more for score, more in zip(scores, gains, strict=True)]
     possible = [can and has_kind(question, text) for can, text in zip(can_answer, chunk.sentences, strict=True)]
     left = tuple(s if can else unread for s, can in zip(scores, possible, strict=True))
-    top = max(range(len(scores)), key=scores.__getitem__)
+    top = scores.index(max(scores))
     if max(left) < reading.null < scores[top] and is_about_another(question, chunk)[top]:  # and nothing else answers
         return replace(reading, sentences=(unread,) * len(left), answerable=-UNREAD)
     return replace(reading, sentences=left)
@@ -190,7 +189,7 @@ def measure(results: SubqueryResults) -> tuple[tuple[Chunk, tuple[Match, ...], F
     for chunk in results.chunks:
         title, reading = vocabulary(chunk.title), chunk.reading
         everything, before = title, frozenset[str]()
-        probabilities = sentence_probabilities(reading) if reading else (None,) * len(chunk.spans)
+        probabilities = reading.probabilities if reading else (None,) * len(chunk.spans)
         matches = []
         rows = zip(chunk.sentences, chunk.span_similarities, probabilities, strict=True)
         for sentence, similarity, probability in rows:
@@ -218,11 +217,3 @@ def measure(results: SubqueryResults) -> tuple[tuple[Chunk, tuple[Match, ...], F
         )
         measured.append((chunk, tuple(matches), features))
     return tuple(measured)
-
-
-def sentence_probabilities(reading: ReadPassage) -> tuple[float, ...]:
-    """Return each sentence's probability: a softmax over the sentences and "none of them"."""
-    top = max([reading.null, *reading.sentences])
-    raised = [math.exp(score - top) for score in reading.sentences]
-    total = sum(raised) + math.exp(reading.null - top)
-    return tuple(share / total for share in raised)

@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from answering.relevance.features import sentence_probabilities
 from answering.types import Chunk
 from app.providers.chat.pace import CHARS_PER_TOKEN, Pace
 from graph.errors import SynthesisFailed
@@ -171,7 +170,7 @@ def best_sentences(chunk: Chunk, limit: int, characters: int) -> str:
 
 def _scores(chunk: Chunk) -> list[float]:
     """Return for each sentence how well it answers: its cosine, and the reader's probability where it was read."""
-    probabilities = sentence_probabilities(chunk.reading) if chunk.reading else (0.0,) * len(chunk.spans)
+    probabilities = chunk.reading.probabilities if chunk.reading else (0.0,) * len(chunk.spans)
     cosines = chunk.span_similarities or (0.0,) * len(chunk.spans)
     return [cosine + probability for cosine, probability in zip(cosines, probabilities, strict=True)]
 

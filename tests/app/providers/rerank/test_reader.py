@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from answering.relevance.features import read_best, sentence_probabilities
+from answering.relevance.features import read_best
 from answering.types import Chunk, Passage, SubqueryResults
 from app.providers.rerank.reader import SUPPORT_WEIGHTS, WEIGHTS, OnnxReader
 from graph.errors import ConfigurationError
@@ -33,7 +33,7 @@ async def test_the_sentence_that_answers_is_found(reader: OnnxReader) -> None:
     """The reader picks the sentence that answers, and answers more surely than where no sentence does."""
     found = await reader.read("How many hours can I carry over?", LEAVE)
     missed = await reader.read("Who designed the bridge in Lyon?", LEAVE)
-    chances = sentence_probabilities(found)
+    chances = found.probabilities
     assert chances.index(max(chances)) == 1
     assert found.answerable > missed.answerable
     assert max(found.sentences) - found.null > max(missed.sentences) - missed.null
@@ -53,7 +53,7 @@ async def test_strange_passages_are_read(reader: OnnxReader, sentences: tuple[st
     """No sentence, a blank one, half a surrogate pair and one that is too long each have a score."""
     read = await reader.read("What?", Passage("", sentences))
     assert len(read.sentences) == len(sentences)
-    assert all(0.0 <= probability <= 1.0 for probability in sentence_probabilities(read))
+    assert all(0.0 <= probability <= 1.0 for probability in read.probabilities)
 
 
 async def test_only_near_chunks_are_read(reader: OnnxReader) -> None:
