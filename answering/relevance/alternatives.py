@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, groupby, pairwise, permutations
 
-from answering.relevance.complements import of_other_complement, of_other_subject
-from answering.relevance.entities import about_labels, asked_labels
-from answering.relevance.named_things import are_alike, content, exchanged, is_same_form, tokens_of
-from answering.relevance.openings import is_uncased, of_other_opening
+from answering.relevance.entities import about_labels, asked_labels, of_other_complement, of_other_subject
+from answering.relevance.named_things import are_alike, content, exchanged, is_same_form, is_uncased, tokens_of
+from answering.relevance.openings import of_other_opening
 from answering.text.blocks import before, cells, is_row, table_header
 from answering.text.terms import is_content, stem, vocabulary, words
 from answering.types import About, Chunk
@@ -52,7 +51,8 @@ def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     for compare in (_labels, _rows, _sections, _sentences, _unknown):
         compare(found)
     found.others.update(of_other_complement(question, chunks), of_other_subject(question, chunks))
-    found.others.update(of_other_opening(question, chunks))
+    if is_uncased(question):
+        found.others.update(of_other_opening(question, chunks))
     found.asked -= found.others
     fields = found.stems - found.names - found.kinds
     named_fields = {at: _field_words(chunks[at[0]], at[1]) & fields for at in found.asked | found.others}

@@ -9,6 +9,8 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
 
+import regex
+
 from answering.text.terms import is_content, stem, words
 from answering.types import Chunk
 
@@ -193,6 +195,11 @@ def exchanged(mine: str, theirs: str, names: set[str]) -> Iterator[tuple[tuple[s
         name, rival = contents(a[i:j]), contents(b[k:m])
         if kind == "replace" and name and rival and names.issuperset(name) and names.isdisjoint(rival):
             yield name, rival
+
+
+def is_uncased(text: str) -> bool:
+    """Whether *text* is in a script without capitals, as Chinese, Japanese, Hindi, Arabic and Hebrew are."""
+    return bool(regex.search(r"[\p{Lo}--\p{Latin}]", text, regex.V1))
 
 
 def content(text: str) -> frozenset[str]:

@@ -13,17 +13,11 @@ from answering.types import Chunk
 
 LONGEST = 6
 """Units of the longest name that tells one from others."""
-_UNCASED = regex.compile(r"[\p{Lo}--\p{Latin}]", regex.V1)
 _UNIT = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}ー]|[A-Za-z]+|\d+|[\p{L}\p{M}]+")
 """A letter of a script that writes no spaces, else a word."""
 _ASKS = regex.compile(r"[谁誰几幾哪何怎多什ど]|いく|いつ|なぜ|क(?:ौन|िस|ितन|ब|हाँ|ैस|्य)")
 """What an interrogative begins with, which stands in the place of a name."""
 Units = tuple[str, ...]
-
-
-def is_uncased(text: str) -> bool:
-    """Whether *text* is in a script without capitals, as Chinese, Japanese, Hindi, Arabic and Hebrew are."""
-    return bool(_UNCASED.search(text))
 
 
 def of_other_opening(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int]]:
@@ -32,8 +26,6 @@ def of_other_opening(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[i
     There is the one that is asked for, opening a sentence, or others in its place in several; or a letter or number
     tells them apart.
     """
-    if not is_uncased(question):
-        return
     asked = _units(question)
     texts = {(at, n): _units(text) for at, chunk in enumerate(chunks) for n, text in enumerate(chunk.sentences)}
     found = {place: exchange for place, units in texts.items() if (exchange := _exchange(asked, units))}

@@ -34,6 +34,8 @@ _AMOUNT = re.compile(
 )
 """What can stand for an amount of things or time: a number, or a word of these."""
 _DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days"
+_ASKS_ON_DAY = re.compile(rf"\bon .*?(?:{_DAYS}?|week(?:day|end)s?)\b.*", re.IGNORECASE)
+"""What is on a day: "the Friday market" may be spoken of on another."""
 _ASKS_MEASURE = re.compile(
     r"\bhow (?:much|big|large|high|fast|tall|heavy|loud|hot|warm|cold|deep|wide|thick)\b"
     r"|\b(?:noise|sound|water|oil|fuel|fill) level\b",
@@ -145,9 +147,9 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
 
 def is_about_another(question: str, chunk: Chunk) -> tuple[bool, ...]:
     """Tell for each sentence of *chunk* whether it is about another thing, year or day than *question* names."""
-    whether = asks_whether(question)  # "Open on Sunday?": "Open until Friday." says no
+    on_day = None if asks_whether(question) else _ASKS_ON_DAY.search(question)  # "Open on Sunday?": "Till Friday."
     return tuple(
-        other or names_another(question, text) or (not whether and is_of_other_days(question, text))
+        other or names_another(question, text) or (on_day is not None and is_of_other_days(on_day[0], text))
         for other, text in zip(of_others(question, chunk), chunk.sentences, strict=True)
     )
 

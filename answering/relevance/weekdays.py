@@ -12,8 +12,8 @@ _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 def is_of_other_days(question: str, text: str) -> bool:
-    """Whether *question* asks what is on some days of the week, and *text* names others only."""
-    asked = days_of(question.partition(" on ")[2])  # "the Friday market" may be spoken of on another day
+    """Whether *text* names days of the week, and none that *question* names."""
+    asked = days_of(question)
     return bool(asked) and bool(named := days_of(text)) and asked.isdisjoint(named)
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from answering.relevance.entities import names_another, of_others
-from answering.relevance.possible_answers import has_kind, possible_answers
-from answering.relevance.weekdays import is_of_other_days
+from answering.relevance.possible_answers import has_kind, is_about_another, possible_answers
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk
 
@@ -142,7 +141,7 @@ def test_a_code_with_another_number_is_of_another(code: str) -> None:
 )
 def test_days_of_the_week_are_told_also_where_there_are_several(question: str, text: str, other: bool) -> None:
     """What happens on some days tells nothing of another; a span has those inside, and "every day" excludes none."""
-    assert is_of_other_days(question, text) == other
+    assert is_about_another(question, chunk_of(text)) == (other,)
 
 
 def test_whether_something_is_so_on_a_day_is_told_by_the_other_days() -> None:
