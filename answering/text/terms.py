@@ -20,6 +20,7 @@ RANK_OF_OTHERS, FLAT_RANKS = 12_000, 30
 """Frequency rank of every stem that is not in the file; stems below the second carry almost no weight."""
 
 _WORD = re.compile(r"\w+(?:[.,]\d+)*", re.UNICODE)
+_LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー"
 """Letters of the scripts that write no spaces between words."""
 _OTHER_SCRIPTS = regex.compile(rf"[\p{{M}}--[\u0300-\u036f\ufe00-\ufe0f]]|[{_UNSPACED}]", regex.V1)
@@ -182,6 +183,16 @@ def english_idf(stem: str) -> float:
 def is_common(stem: str) -> bool:
     """Whether *stem* is one of the commonest of English (``common_stems.txt``)."""
     return stem in _ranks()
+
+
+def rare_words(question: str) -> list[re.Match[str]]:
+    """Return the words of *question* that are none of the commonest of English, without numbers and names.
+
+    A name has a capital letter, and is not the first word.
+    """
+    found = _LETTERS.finditer(question)
+    lower = [match for match in found if match.start() == 0 or not match[0][0].isupper()]
+    return [match for match in lower if is_content(match[0].lower()) and not is_common(stem(match[0].lower()))]
 
 
 @cache

@@ -19,7 +19,7 @@ from answering.relevance.alternatives import compared
 from answering.relevance.counted_rows import ASKS_COUNT, count_rows, may_count
 from answering.relevance.features import promise
 from answering.text.sentences import Span, sentence_spans
-from answering.text.terms import question_stems
+from answering.text.terms import question_stems, rare_words
 from answering.types import Chunk, CountedRows, Question, SubqueryResults
 from app.providers.embeddings.vectors import VectorCache, Vectors, aquestion_vectors
 from app.providers.stores.hybrid import SIMILARITY_SHARE, Candidate, HybridQuery, HybridStore, dimension, highest
@@ -78,7 +78,7 @@ class HybridRetriever:
             async with asyncio.timeout(question.deadline - time.monotonic()):
                 vectors = await aquestion_vectors(self._embeddings, texts)
                 searched = await self._search(question, texts, vectors, pool)
-                asked = tuple(mended(text, _found_texts(found)) for text, _, found in searched)
+                asked = tuple(_as_spelled(text, found) for text, _, found in searched)
                 if asked != texts:
                     vectors = await aquestion_vectors(self._embeddings, asked)
                     searched = await self._search(question, asked, vectors, pool)
@@ -138,10 +138,9 @@ class HybridRetriever:
         return {hit.key: (spans[hit.key], rows.get(hit.key, embedded.get(hit.chunk.text))) for hit in candidates}
 
 
-def _found_texts(found: Sequence[Candidate]) -> list[str]:
-    """Return the texts of *found* with their headings."""
-    chunks = [hit.chunk for hit in found]
-    return ["\n".join(filter(None, (chunk.title, chunk.chapter, chunk.section, chunk.text))) for chunk in chunks]
+def _as_spelled(text: str, found: Sequence[Candidate]) -> str:
+    """Return *text* with misspelled words as *found* spell them."""
+    return mended(text, (f"{hit.chunk.headings}\n{hit.chunk.text}" for hit in found)) if rare_words(text) else text
 
 
 def _best(query: HybridQuery, candidates: Sequence[Candidate], idf: Mapping[int, float]) -> list[Candidate]:
