@@ -97,10 +97,10 @@ class HybridRetriever:
         )
 
     async def _search(self, question: Question, texts: Sequence[str], vectors: Vectors, pool: int) -> list[Searched]:
-        """Return each of *texts* with the best ``WIDER`` times *pool* candidates of both channels."""
+        """Return each of *texts* with the best of both channels: ``WIDER`` times *pool*, fewer where many are alike."""
         most = WIDER * pool
         queries = [
-            HybridQuery(vector, tuple(dimension(stem) for stem in question_stems(text)), MAX_ALIKE * most)
+            HybridQuery(vector, tuple(dimension(stem) for stem in question_stems(text)), MAX_ALIKE * pool)
             for vector, text in zip(vectors, texts, strict=True)
         ]
         hits = await self._store.ahybrid(queries, max(most, CHANNEL_POOL), question.where)
