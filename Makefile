@@ -26,7 +26,7 @@ studio: $(VENV)/.installed-dev  ## the graph in LangGraph Studio's development s
 # Bytecode is kept: else both workers and a hundred processes of the tests compile the same modules.
 .PHONY: test
 test: $(VENV)/.installed-dev  ## install what tests need and run them all
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -m "not long" --numprocesses 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -m "not long" --numprocesses 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 .PHONY: long
 long: $(VENV)/.installed-dev  ## the tests that take minutes: every failure of every provider, and a storm of them
