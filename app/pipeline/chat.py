@@ -43,6 +43,7 @@ class ChatSynthesizer:
         Raises ``ModelLoading``, ``Overloaded``, ``ModelUnavailable``, ``SynthesisTimeout`` or ``SynthesisFailed``.
         """
         chat, prompt = self.chat, self._prompt
+        await chat.until_loaded(question.deadline)
         given = choose_passages(
             prompt,
             question.text,

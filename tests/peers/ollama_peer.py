@@ -32,6 +32,8 @@ class OllamaPeer(HttpPeer):
         self.answers: list[Answer] = []
         self.pause = 0.02
         """Seconds between the pieces of a dripping answer."""
+        self.prompt_eval = (1, 1)
+        """Tokens of a prompt and the nanoseconds of reading them, as it tells them at the end."""
         self.probabilities: dict[str, float] = {}
         """Those of the first token of a reply, told where a request asks for them."""
         self.loads: list[Received] = []
@@ -91,6 +93,12 @@ class OllamaPeer(HttpPeer):
         members = {"logprobs": logprobs_of(self.probabilities)} if body.get("logprobs") and self.probabilities else {}
         return Reply(_whole(stream, members))
 
+    def _done(self, reason: str, count: int) -> dict[str, Any]:
+        read, nanoseconds = self.prompt_eval
+        reading = {"load_duration": 1, "prompt_eval_count": read, "prompt_eval_duration": nanoseconds}
+        spent = {"total_duration": 1, **reading, "eval_count": count, "eval_duration": 1}
+        return {"done": True, "done_reason": reason, **spent}
+
     async def _stream(self, model: str, pieces: list[str], reason: str, chat: bool) -> AsyncIterator[bytes]:
         fault = self._streaming
         if fault == "load":
@@ -108,7 +116,9 @@ class OllamaPeer(HttpPeer):
         if fault == "error_event":
             yield _line({"error": f"unexpected EOF {SECRET}"})
         elif fault != "no_done":
-            yield _line({**_part(model, "", chat), **_done("length" if fault == "length" else reason, len(pieces))})
+            yield _line(
+                {**_part(model, "", chat), **self._done("length" if fault == "length" else reason, len(pieces))}
+            )
 
     def _embed(self, body: Any) -> Reply:
         if not self._has(body["model"]):
@@ -142,12 +152,6 @@ def _prompt(body: Any) -> str:
 def _part(model: str, text: str, chat: bool) -> dict[str, Any]:
     reported = {"message": {"role": "assistant", "content": text}} if chat else {"response": text}
     return {"model": model, "created_at": _CREATED, **reported, "done": False}
-
-
-def _done(reason: str, count: int) -> dict[str, Any]:
-    reading = {"load_duration": 1, "prompt_eval_count": 1, "prompt_eval_duration": 1}
-    spent = {"total_duration": 1, **reading, "eval_count": count, "eval_duration": 1}
-    return {"done": True, "done_reason": reason, **spent}
 
 
 def logprobs_of(probabilities: dict[str, float]) -> list[dict[str, Any]]:

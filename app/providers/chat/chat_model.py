@@ -78,6 +78,13 @@ class ChatModel:
         """Whether it must be given few passages, and so the best ones."""
         return self.pace.slow
 
+    async def until_loaded(self, deadline: float) -> None:
+        """Wait for the model, within its own time and before *deadline*: then its pace is known too.
+
+        Raises ``ModelLoading``, and what a failed load raises.
+        """
+        await self.loader.until_loaded(min(deadline - time.monotonic(), self.seconds))
+
     async def complete(
         self,
         prompt: Prompt,
@@ -96,7 +103,7 @@ class ChatModel:
         *deadline*. Raises ``ModelLoading``, ``Overloaded``, ``ModelUnavailable``, ``SynthesisTimeout``, or
         ``SynthesisFailed`` (also for a reply that was broken off).
         """
-        await self.loader.until_loaded(min(deadline - time.monotonic(), self.seconds))
+        await self.until_loaded(deadline)
         text = f"{prompt.system}\n{user}"
         need = min(self.pace.seconds(text, max_tokens), self.seconds)
         async with self.queue.place(need, deadline) as place:

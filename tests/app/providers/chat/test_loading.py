@@ -45,6 +45,16 @@ async def test_a_model_is_loaded_with_its_instructions_once(hasty: ChatSynthesiz
     assert load.body["messages"][0] == asked[0]  # to the byte, so that a server keeps them read
 
 
+async def test_the_first_question_too_is_cut_to_the_models_pace(
+    hasty: ChatSynthesizer, ollama_peer: OllamaPeer
+) -> None:
+    """Loading tells the pace, and the passages are chosen after it: a model too slow for one is not asked."""
+    ollama_peer.prompt_eval = (100, 10_000_000_000)
+    assert await draft(hasty) == ""
+    assert len(ollama_peer.loads) == 1
+    assert not ollama_peer.asked("/api/chat")
+
+
 async def test_a_question_while_the_model_loads_is_told_so(hasty: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
     """A load that takes longer than an answer may is not ended by the question that waited for it."""
     ollama_peer.fault = Fault("silence")
