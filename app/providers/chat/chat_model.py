@@ -97,8 +97,7 @@ class ChatModel:
     ) -> Completion:
         """Read the reply to *prompt* and *user*; ``emit`` gets its pieces without thoughts.
 
-        Without ``emit`` it is not streamed, if the model can. *max_tokens* limits the reply, and so does the time left,
-        by the model's pace; *options* go to the model.
+        Without ``emit`` it is not streamed, if the model can. *max_tokens* limits the reply; *options* go to the model.
         Waits until the model is loaded and free, then ends within the model's own time, before the monotonic
         *deadline*. Raises ``ModelLoading``, ``Overloaded``, ``ModelUnavailable``, ``SynthesisTimeout``, or
         ``SynthesisFailed`` (also for a reply that was broken off).
@@ -109,8 +108,7 @@ class ChatModel:
         async with self.queue.place(need, deadline) as place:
             until = min(deadline, time.monotonic() + self.seconds)
             reply = Completion(begun=time.monotonic())
-            most_tokens = int(min(max_tokens, self.pace.tokens_in(text, until - reply.begun)))
-            work = asyncio.create_task(self._attempts(prompt, user, emit, reply, until, most_tokens, options))
+            work = asyncio.create_task(self._attempts(prompt, user, emit, reply, until, max_tokens, options))
             try:
                 async with asyncio.timeout(until - time.monotonic()):
                     await asyncio.shield(work)

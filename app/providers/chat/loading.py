@@ -90,11 +90,11 @@ class ModelLoader:
         system = self.instructions.system if self.instructions else "Answer."
         reply = await self._one_token(system, "?")
         self._load_seconds = time.monotonic() - reply.begun
-        self.used()
         if reply.counts.get("prompt_eval_duration"):
             self.pace.observe(system, reply.read(system), (0, 0))
         else:  # the server does not tell how long it read and how long it loaded
             await self.measure()
+        self.used()
 
     async def measure(self) -> None:
         """Measure the pace by a text that no prompt had, for one token. Raises as ``load``."""

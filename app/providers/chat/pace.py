@@ -1,6 +1,5 @@
 """Measure how fast a chat model reads and writes, from its own counts or the time to its first token."""
 
-import math
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -14,8 +13,6 @@ WRITES_SLOWER = 4.0
 """How much slower a model writes than it reads, until it has written: 150 to 40, 25 to 10 on two machines."""
 FAST = 1000.0
 """Tokens read a second from which more passages cost little."""
-WRITING_SHARE = 0.8
-"""Share of the time left for writing that is used: a pace is an estimate."""
 FIRST_ANSWER = 40.0
 """Tokens of an answer, until one has been written."""
 
@@ -57,13 +54,6 @@ class Pace:
         """Estimate the seconds in which *prompt* is read; 0 where unknown."""
         fresh = self.fresh_tokens(prompt, len(prompt) / CHARS_PER_TOKEN)
         return fresh / self.read_rate if self.read_rate else 0.0
-
-    def tokens_in(self, prompt: str, seconds: float) -> float:
-        """Estimate the tokens of an answer that can be read and written in *seconds*; without limit where unknown."""
-        if not self.read_rate:
-            return math.inf
-        left = WRITING_SHARE * (seconds - self.reading_seconds(prompt))
-        return max(MIN_TOKENS, left * self.writes)
 
     @property
     def fast(self) -> bool:

@@ -9,7 +9,6 @@ import pytest
 from app.pipeline.chat import ChatSynthesizer
 from app.providers.chat.chat_model import MIN_READ_CHARS
 from app.providers.chat.models import make_chat_model
-from app.providers.chat.pace import Pace
 from app.query_service.service import QueryService
 from app.settings import load_settings
 from graph.build import build_graph
@@ -140,17 +139,6 @@ async def test_an_answer_that_nobody_watches_comes_in_one_piece(
     assert "".join(event.text or "" for event in watched if event.kind == "token") == "The sky is blue [1]."
     assert watched[-1].result
     assert result.answer == watched[-1].result.answer == "The sky is blue [1]."
-
-
-async def test_an_answer_is_no_longer_than_can_be_written_in_time(
-    ollama: ChatSynthesizer, ollama_peer: OllamaPeer
-) -> None:
-    """A model that writes ten tokens a second is asked for what fits into its 20 seconds, less what reading takes."""
-    await ollama.chat.loader.load()
-    ollama.chat.pace = Pace(read_rate=100.0, write_rate=10.0)
-    await ollama.synthesize(question("What colour is the sky?", max_tokens=1000), SKY, NOTHING, Tokens())
-    asked = ollama_peer.requests[-1].body
-    assert 100 < asked["options"]["num_predict"] < 160
 
 
 async def test_max_tokens_cuts_and_is_reported(ollama: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
