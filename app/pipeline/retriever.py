@@ -32,7 +32,7 @@ CHANNEL_POOL = 50
 """Candidates that each channel brings."""
 WIDER = 2
 """How many times ``POOL`` of them, the best by both channels, are measured by their sentences; the most promising are
-kept. It is right for 10 of 609 questions more than those that are best by both channels (``docs/relevance.md``)."""
+kept. So the right chunk is among ten for 12 of 609 questions more (``docs/relevance.md``)."""
 NEAR_DUPLICATE = 0.9
 """Cosine of two chunks above which they say the same."""
 MAX_ALIKE = 3
