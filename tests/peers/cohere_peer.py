@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from tests.peers.http_peer import HttpPeer
@@ -69,8 +70,8 @@ class CoherePeer(HttpPeer):
         fault = self._streaming
         yield _event("message-start", id="c", delta={"message": {"role": "assistant", "content": []}})
         yield _event("content-start", index=0, delta={"message": {"content": {"type": "text", "text": ""}}})
-        while fault == "drip":
-            yield _text("still ")
+        for number in count() if fault == "drip" else ():  # a reply that repeats itself would be cut
+            yield _text(f"still {number} ")
             await asyncio.sleep(self.pause)
         pieces = re.findall(r"\S+\s*|\s+", answer.text)
         half = max(1, len(pieces) // 2)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
+from itertools import count
 from typing import Any
 
 from tests.peers.http_peer import HttpPeer
@@ -54,8 +55,8 @@ class OpenAIPeer(HttpPeer):
 
     async def _stream(self, pieces: list[str], reason: str, members: dict[str, Any]) -> AsyncIterator[bytes]:
         fault = self._streaming
-        while fault == "drip":
-            yield _event({"delta": {"content": "still "}})
+        for number in count() if fault == "drip" else ():  # a reply that repeats itself would be cut
+            yield _event({"delta": {"content": f"still {number} "}})
             await asyncio.sleep(self.pause)
         half = max(1, len(pieces) // 2)
         for piece in pieces[:half] if fault in ("drop", "length", "error_event") else pieces:
