@@ -123,7 +123,9 @@ class ModelUnavailable(SynthesisFailed):
 
 
 class ModelLoading(SynthesisFailed):
-    """The chat model is not in memory yet; ``retryAfterSeconds`` says when to try again."""
+    """The chat model was not in memory within an answer's time; ``retryAfterSeconds`` says when to try again."""
+
+    outcome = "synthesis_timeout"
 
     def __init__(self, retry_after: int) -> None:
         """*retry_after* is in seconds."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from answering.questions.slips import mended
+from answering.questions.spelling import corrected
 from answering.relevance.alternatives import compared
 from answering.relevance.counted_rows import ASKS_COUNT, count_rows, may_count
 from answering.relevance.features import promise
@@ -140,7 +140,7 @@ class HybridRetriever:
 
 def _as_spelled(text: str, found: Sequence[Candidate]) -> str:
     """Return *text* with misspelled words as *found* spell them."""
-    return mended(text, (f"{hit.chunk.headings}\n{hit.chunk.text}" for hit in found)) if rare_words(text) else text
+    return corrected(text, (f"{hit.chunk.headings}\n{hit.chunk.text}" for hit in found)) if rare_words(text) else text
 
 
 def _best(query: HybridQuery, candidates: Sequence[Candidate], idf: Mapping[int, float]) -> list[Candidate]:
@@ -205,8 +205,8 @@ def _chunks(
 
 
 def _near_duplicates(vectors: Mapping[str, Vectors | None], kept: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return per id of *kept* the other ones whose vectors are nearly its own."""
-    rows = {one: row for one in kept if (row := vectors[one]) is not None}
+    """Return per id of *kept* the other ids whose vectors are nearly its own."""
+    rows = {chunk_id: row for chunk_id in kept if (row := vectors[chunk_id]) is not None}
     if not rows:
         return {}
     ids, stacked = list(rows), np.stack(list(rows.values()))

@@ -58,7 +58,6 @@ class Case:
 WIRE = ("is not running", "hangs up", "never answers", "answers garbage", "401", "404", "429", "500", "503")
 """Failures that every server may have."""
 _LATE = {"never answers", "drips without end"}
-_LOADING = {"Ollama chat": {"never answers"}}
 _BROKEN_STREAM = ("breaks off", "ends without done", "reports an error in mid-stream")
 
 
@@ -73,8 +72,7 @@ def _chat(provider: str) -> list[Case]:
             failure,
             503,
             "SYNTHESIS_FAILED",
-            # an Ollama that never answers is loading its model, as far as one can see
-            "GenerationTimeout" if failure in _LATE - _LOADING.get(provider, set()) else "OllamaUnavailable",
+            "GenerationTimeout" if failure in _LATE else "OllamaUnavailable",
             1,
         )
         for failure in (*WIRE, "drips without end", *_BROKEN_STREAM)

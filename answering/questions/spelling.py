@@ -1,4 +1,4 @@
-"""Mend slips of the keyboard in a question, by the words of the passages that were found for it."""
+"""Correct the spelling of a question by the words of the passages that were found for it."""
 
 import re
 from collections.abc import Iterable
@@ -7,14 +7,14 @@ from difflib import get_close_matches
 from answering.text.terms import is_common, rare_words, stem
 
 SHORTEST = 5
-"""Letters of the shortest word that is mended: shorter ones have too many neighbours."""
+"""Letters of the shortest word that is corrected: shorter ones have too many neighbours."""
 ALIKE = 0.85
 """Ratio of ``difflib`` from which two words are one, misspelled: a letter too few or too many of five, or two of
-twelve. Words that differ by one letter in its place ("north", "forth") are two."""
+twelve. Short words that differ by one letter in its place ("north", "forth") are two."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def mended(question: str, texts: Iterable[str]) -> str:
+def corrected(question: str, texts: Iterable[str]) -> str:
     """Return *question* with each word that neither English nor the *texts* have as the nearest one of the texts.
 
     Names stay, and so does a word that is near to names alone, or only to words of another first letter

@@ -1,8 +1,8 @@
-"""A slip of the keyboard in a question is mended by the words of the passages."""
+"""A slip of the keyboard in a question is corrected by the words of the passages."""
 
 import pytest
 
-from answering.questions.slips import mended
+from answering.questions.spelling import corrected
 
 TEXT = "Parking Holidays\nSafety shoes are required. The manager of references, Holger Jonson, sends a recommendation."
 
@@ -19,7 +19,7 @@ TEXT = "Parking Holidays\nSafety shoes are required. The manager of references, 
 )
 def test_a_misspelled_word_is_mended(question: str, expected: str) -> None:
     """A letter too few, too many or wrong in a longer word; everything else of the question stays."""
-    assert mended(question, [TEXT]) == expected
+    assert corrected(question, [TEXT]) == expected
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,4 @@ def test_a_misspelled_word_is_mended(question: str, expected: str) -> None:
 )
 def test_other_words_stay(question: str) -> None:
     """Names, forms of words that are there, short words and words that are near to none are not touched."""
-    assert mended(question, [TEXT]) == question
+    assert corrected(question, [TEXT]) == question
