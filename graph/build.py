@@ -42,7 +42,7 @@ def build_graph(ports: Ports, policy: Policy) -> CompiledStateGraph[State, Conte
         "grade": partial(nodes.grade, ports=ports),
         "synthesize": partial(nodes.synthesize, synthesizer=ports.synthesizer),
         "extract": partial(nodes.extract, extractor=ports.extractor),
-        "cite": partial(nodes.cite, reader=ports.verifier, second=ports.second_verifier),
+        "cite": partial(nodes.cite, reader=ports.verifier, second=ports.second_verifier, extractor=ports.extractor),
         "no_answer": nodes.no_answer,
         "fail": nodes.fail,
     }

@@ -108,6 +108,19 @@ def copied(sentence: CitedSentence, chunks: Sequence[Chunk]) -> VerifiedSentence
     return VerifiedSentence(sentence.text, sentence.before, tuple(supported), support)
 
 
+def quote_in_common(some: Sequence[VerifiedSentence], others: Sequence[VerifiedSentence]) -> bool:
+    """Whether a quote of *some* overlaps one of *others*."""
+    return any(
+        quote.chunk_id == other.chunk_id and quote.start < other.end and other.start < quote.end
+        for quote in _quotes(some)
+        for other in _quotes(others)
+    )
+
+
+def _quotes(verified: Sequence[VerifiedSentence]) -> list[Quote]:
+    return [quote for sentence in verified for _, (_, quote) in sentence.supported]
+
+
 def _bare(text: str) -> str:
     """Return *text* on one line, without the backticks that code is written in."""
     return " ".join(text.replace("`", "").split())

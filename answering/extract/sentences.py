@@ -32,7 +32,10 @@ SHORT_LIST = 6
 _GOES_ON = re.compile(r"(?:[,;]|\band|\bor)\Z")
 """An item of a list that is one sentence with the next."""
 _STEPS = re.compile(
-    r"\bhow (?:do|does|can|could|should|would|to)\b|\bsteps?\b|\bwhat (?:do|should|must) (?:i|we|you)\b", re.IGNORECASE
+    r"""\bhow[ ](?:do|does|can|could|should|would|to)\b
+    |\bsteps?\b
+    |\bwhat[ ](?:do|should|must)[ ](?:i|we|you)\b""",
+    re.IGNORECASE | re.VERBOSE,
 )
 """A question that asks for steps."""
 WITHIN, WITHIN_PER_WORD = 0.6, 0.008
@@ -97,7 +100,13 @@ def _candidates(chunk: Chunk, question: str) -> list[Sentence]:
     """List the sentences of a chunk that can answer *question*, else all."""
     sentences = [
         Sentence(
-            chunk.chunk_id, start, end, chunk.text[start:end], chunk.scores[n], chunk.base_scores[n], bullet(chunk, n)
+            chunk_id=chunk.chunk_id,
+            start=start,
+            end=end,
+            text=chunk.text[start:end],
+            score=chunk.scores[n],
+            base_score=chunk.base_scores[n],
+            bullet=bullet(chunk, n),
         )
         for n, (start, end) in enumerate(chunk.spans)
     ]

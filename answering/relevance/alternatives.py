@@ -56,14 +56,14 @@ def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     found.asked -= found.others
     fields = found.stems - found.names - found.kinds
     named_fields = {at: _field_words(chunks[at[0]], at[1]) & fields for at in found.asked | found.others}
-    most = max((len(named_fields[at]) for at in found.asked), default=0)
-    if found.asked and any(
-        len(named_fields[at]) > most for at in found.others
-    ):  # it has not what others of its kind have
+    most_asked = max((len(named_fields[at]) for at in found.asked), default=0)
+    most_others = max((len(named_fields[at]) for at in found.others), default=0)
+    if found.asked and most_others > most_asked:  # the asked one does not have what others of its kind have
         found.others |= found.asked
     about = [[About.UNKNOWN] * len(chunk.spans) for chunk in chunks]
-    for at, n in found.asked if found.others else ():  # without another there is nothing to tell apart
-        about[at][n] = About.LOOKED_UP if named_fields[at, n] else About.NAMED
+    if found.others:  # without another there is nothing to tell apart
+        for at, n in found.asked:
+            about[at][n] = About.LOOKED_UP if named_fields[at, n] else About.NAMED
     for at, n in found.others:
         about[at][n] = About.ANOTHER
     return tuple(replace(chunk, about=tuple(marks)) for chunk, marks in zip(chunks, about, strict=True))
@@ -170,7 +170,9 @@ def _unknown(found: Comparison) -> None:
     """Compare what is asked by a word that no chunk has, before a noun or in a name, with what there is of its kind."""
     known = _union([vocabulary(f"{chunk.headings}\n{chunk.text}") for chunk in found.chunks])
     _unknown_name(found, known)
-    for word, noun in () if is_uncased(found.question) else pairwise(found.tokens):  # their interrogatives are missing
+    if is_uncased(found.question):  # its interrogatives are no stop words
+        return
+    for word, noun in pairwise(found.tokens):
         missing = is_content(word) and word not in known and stem(word) not in known
         if not (missing and is_content(noun)):
             continue

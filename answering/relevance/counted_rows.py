@@ -25,8 +25,10 @@ _EXCEPT = re.compile(
     re.IGNORECASE,
 )
 """A question with one of these asks for other rows than those that have a value of it."""
-_ROWS = frozenset(map(stem, "rows entries records lines listed exist exists total altogether table document".split()))
-"""What says nothing about which rows are meant."""
+_WORDS_FOR_ROWS = frozenset(
+    map(stem, "rows entries records lines listed exist exists total altogether table document".split())
+)
+"""Words that say nothing about which rows are meant."""
 _YES, _NO = frozenset({"yes", "y", "x", "✓", "✔", "true"}), frozenset({"no", "n", "", "-", "–", "—", "✗", "false"})
 
 Stems = frozenset[str]
@@ -118,7 +120,8 @@ def _matching(question: str, table: Table) -> list[tuple[Chunk, int]]:
         return []
     if len({tuple(row) for row in rows}) < len(rows):  # a repeated row may be one that another program stored twice
         return []
-    asked, names = content(ASKS_COUNT.sub(" ", question)), [content(name) for name in table.header]
+    asked = content(ASKS_COUNT.sub(" ", question))
+    names = [content(name) for name in table.header]
     columns = [[row[at] for row in rows] for at in range(width)]
     values = [_values(column, name, question) for column, name in zip(columns, names, strict=True)]
     used: Stems = frozenset()
@@ -136,7 +139,7 @@ def _matching(question: str, table: Table) -> list[tuple[Chunk, int]]:
     if not _are_what_is_counted(_counted_noun(question), table, names, [rows[number] for number in kept], used):
         return []
     key = next((name for name in names if _counted_noun(question) in name), frozenset[str]())
-    if asked - used - conditions - key - names[0] - content(table.about) - _ROWS:
+    if asked - used - conditions - key - names[0] - content(table.about) - _WORDS_FOR_ROWS:
         return []
     return [table.rows[number] for number in kept]
 
@@ -182,4 +185,4 @@ def _are_what_is_counted(
     if column:
         found = [row[column] for row in rows]
         return all(found) and len({*found}) == len(found) and not any(re.search(r"\d", cell) for cell in found)
-    return column == 0 or noun in used or noun in _ROWS or noun in content(table.about)
+    return column == 0 or noun in used or noun in _WORDS_FOR_ROWS or noun in content(table.about)

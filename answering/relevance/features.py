@@ -62,10 +62,10 @@ def _to_read(results: SubqueryResults, defined: Mapping[str, int], *, every: boo
     near = [chunk for chunk in found if max(chunk.similarity, *chunk.span_similarities) >= MIN_SIMILARITY]
     others = {chunk.chunk_id for chunk in near if all(of_others(question, chunk))}
     order = sorted(near, key=lambda c: (c.chunk_id not in defined, c.chunk_id in others, -promise(c)))
-    distinct, least = _distinct(question, order, others), max(map(promise, near), default=0.0) - MAX_BEHIND
+    least = max(map(promise, near), default=0.0) - MAX_BEHIND
     return [
         chunk
-        for n, chunk in enumerate(distinct)
+        for n, chunk in enumerate(_distinct(question, order, others))
         if every or n < READ_FIRST or promise(chunk) >= least or About.LOOKED_UP in chunk.about
     ]
 

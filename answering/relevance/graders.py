@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from answering.relevance.entities import names_another, of_others
 from answering.relevance.features import measure
 from answering.relevance.possible_answers import are_of_kind
-from answering.types import About, Chunk, Question, SubqueryResults
+from answering.types import About, Chunk, Citation, Question, SubqueryResults
 
 LEXICAL = "lexical"
 """The entry for embedding models without a calibration: it uses words alone."""
@@ -184,6 +184,20 @@ def measured_confidence(supports: Sequence[float | None], chunks: Sequence[Chunk
         return support
     answering = max(chunk.answers or 0.0 for chunk in read)
     return math.cbrt(support * answering**2)
+
+
+def quote_an_answer(citations: Sequence[Citation], chunks: Sequence[Chunk]) -> bool:
+    """Whether a quote is a sentence that answers, as the reader read its chunk; True where no cited chunk was read."""
+    by_id = {chunk.chunk_id: chunk for chunk in chunks}
+    read = [(citation, by_id[citation.chunk_id]) for citation in citations]
+    scores = [
+        score > chunk.reading.null
+        for citation, chunk in read
+        if chunk.reading
+        for (start, end), score in zip(chunk.spans, chunk.reading.sentences, strict=True)
+        if start < citation.end and citation.start < end
+    ]
+    return any(scores) or not scores
 
 
 def logit(probability: float) -> float:

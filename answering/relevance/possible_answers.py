@@ -114,7 +114,8 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     is asked for; and is none of several rows that would have to be counted. A sentence in the question's own words can
     answer whether something is so, and lead in a list that answers.
     """
-    question_terms, whether = frozenset(stems(question)), any(map(asks_whether, question.split(", ")))
+    question_terms = frozenset(stems(question))
+    whether = any(map(asks_whether, question.split(", ")))
     asks_amount = bool(_ASKS_AMOUNT.search(question) or _ASKS_MEASURE.search(question))
     quantities = _QUANTITIES.difference(words(question))
     headings = {chunk.title, chunk.chapter, chunk.section}
@@ -122,10 +123,8 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     sentences = chunk.sentences
     rows = [text.startswith("|") for text in sentences]
     rivals = _of_rivals(question, sentences)
-    others, counts = (
-        is_about_another(question, chunk),
-        ASKS_COUNT.search(question) and has_rows_to_count(question, chunk),
-    )
+    others = is_about_another(question, chunk)
+    counts = ASKS_COUNT.search(question) and has_rows_to_count(question, chunk)
     possible = []
     for n, (text, (start, end)) in enumerate(zip(sentences, chunk.spans, strict=True)):
         terms = stems(text)

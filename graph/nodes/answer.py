@@ -1,15 +1,16 @@
 """Write the answer from the chunks that passed, verify it, and finish it; or say that there is none."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from langgraph.config import get_stream_writer
 
-from answering.evidence.verify import VerifiedSentence, verify
+from answering.evidence.verify import VerifiedSentence, copied, quote_in_common, verify
 from answering.ports import ClaimReader
 from answering.relevance.counted_rows import ASKS_COUNT, has_rows_to_count
-from answering.relevance.graders import measured_confidence, model_confidence
+from answering.relevance.graders import measured_confidence, model_confidence, quote_an_answer
 from answering.render import cite_by_document, numbered, snippet
 from answering.types import Chunk, Citation
 from graph.errors import Outcome
@@ -44,9 +45,17 @@ async def synthesize(state: State, context: Context, *, synthesizer: Synthesizer
     return {"draft": draft}
 
 
-async def cite(state: State, _: Context, *, reader: ClaimReader | None, second: ClaimReader | None = None) -> Update:
+async def cite(
+    state: State,
+    _: Context,
+    *,
+    reader: ClaimReader | None,
+    second: ClaimReader | None = None,
+    extractor: Synthesizer | None = None,
+) -> Update:
     """Fill ``pieces``, ``citations``, ``unsupported``; finish the answer, or say by ``outcome`` why there is none.
 
+    With *extractor*, a model's answer is followed by the passages' own where it does not rest on that one.
     ``confidence`` is the synthesizer's own, or ``model_confidence``. Without a valid citation it is 0.
     """
     draft, chunks, question = state["draft"], state["graded"], state["question"]
@@ -60,9 +69,7 @@ async def cite(state: State, _: Context, *, reader: ClaimReader | None, second: 
         seconds=max(0.0, question.deadline - time.monotonic()) * SHARE_OF_TIME,
     )
     citations, pieces = cite_by_document(verified, chunks)
-    write = get_stream_writer()
-    for sentence, cited in by_sentence(verified, citations):
-        write({"verified": {"sentence": sentence.text, "citations": cited}})
+    stream_verified(verified, citations)
     removed = [sentence.removed for sentence in verified if sentence.removed]
     unsupported = [*(state.get("unsupported") or ()), *removed]  # what a model wrote stays listed beside the passages
     update: Update = {
@@ -79,10 +86,34 @@ async def cite(state: State, _: Context, *, reader: ClaimReader | None, second: 
     update["confidence"] = round(confidence, 4)
     if confidence < question.min_confidence:
         return {**update, "outcome": "low_confidence"}
-    if draft.by_model and removed and not answers(citations, chunks):
+    if draft.by_model and removed and not quote_an_answer(citations, chunks):
         return {**update, "outcome": "no_citations"}
+    if extractor and draft.by_model and question.attribution == "verified":
+        beside = await passages_beside(state, verified, extractor)
+        cited = len(citations)
+        citations, pieces = cite_by_document([*verified, *beside], chunks)
+        stream_verified(beside, citations[cited:])
+        update |= {"pieces": pieces, "citations": citations}
     answer = numbered(pieces, citations)
     return {**update, "markers": answer.markers, **ended(state, "answered", answer.text, citations)}
+
+
+async def passages_beside(
+    state: State, verified: Sequence[VerifiedSentence], extractor: Synthesizer
+) -> list[VerifiedSentence]:
+    """Return the passages' best sentence for each sub-question, with what leads it in, unless *verified* quotes it.
+
+    A small model may write of what is only near the question, in sentences that are true.
+    """
+    chunks, briefly = state["graded"], replace(state["question"], max_tokens=1)  # the best sentence alone
+    beside: list[VerifiedSentence] = []
+    for results in state["subquery_results"]:
+        draft = await extractor.synthesize(briefly, chunks, [results], None)
+        sentences = [copied(sentence, chunks) for sentence in draft.sentences]
+        if sentences and not quote_in_common(verified, sentences):
+            sentences[0] = replace(sentences[0], before=f"\n\n{sentences[0].before}")
+            beside += sentences
+    return beside
 
 
 async def extract(state: State, _: Context, *, extractor: Synthesizer | None) -> Update:
@@ -109,28 +140,14 @@ async def fail(state: State, _: Context) -> Update:
     return ended(state, state["failure"].outcome, None)
 
 
-def by_sentence(
-    verified: Sequence[VerifiedSentence], citations: Sequence[Citation]
-) -> Iterator[tuple[VerifiedSentence, list[Citation]]]:
-    """Yield each cited sentence with its citations."""
+def stream_verified(verified: Sequence[VerifiedSentence], citations: Sequence[Citation]) -> None:
+    """Stream each cited sentence with its citations."""
+    write = get_stream_writer()
     following = iter(citations)
     for sentence in verified:
         if sentence.text and sentence.supported:
-            yield sentence, [next(following) for _ in sentence.supported]
-
-
-def answers(citations: Sequence[Citation], chunks: Sequence[Chunk]) -> bool:
-    """Whether a quote is a sentence that answers, as the reader read its chunk; True where no cited chunk was read."""
-    by_id = {chunk.chunk_id: chunk for chunk in chunks}
-    read = [(citation, by_id[citation.chunk_id]) for citation in citations]
-    scores = [
-        score > chunk.reading.null
-        for citation, chunk in read
-        if chunk.reading
-        for (start, end), score in zip(chunk.spans, chunk.reading.sentences, strict=True)
-        if start < citation.end and citation.start < end
-    ]
-    return any(scores) or not scores
+            cited = [next(following) for _ in sentence.supported]
+            write({"verified": {"sentence": sentence.text, "citations": cited}})
 
 
 def declined(state: State, outcome: Outcome) -> Update:
