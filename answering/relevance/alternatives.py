@@ -12,15 +12,19 @@ from itertools import compress, groupby, pairwise, permutations
 from answering.relevance.entities import about_labels, asked_labels, of_other_complement, of_other_subject
 from answering.relevance.named_things import are_alike, content, exchanged, is_same_form, is_uncased, tokens_of
 from answering.relevance.openings import of_other_opening
+from answering.relevance.topics import of_other_topic
 from answering.text.blocks import before, cells, is_row, table_header
-from answering.text.terms import is_content, stem, vocabulary, words
+from answering.text.terms import is_content, stem, stems, vocabulary, words
 from answering.types import About, Chunk
 
+SHORT_STEM = 4
+"""Letters of the longest stem that says little of a field unless the word is the same: "fired", "Firing fee"."""
 LONGEST_NAME = 4
 """Words of the longest cell that is a name."""
 MAX_SENTENCES = 300
 """Sentences of all chunks that are compared: the time grows with their square."""
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*")
+_IN_PARENTHESES = re.compile(r"(?<=\w) ?\([^()]*\)")
 Stems = frozenset[str]
 Position = tuple[int, int]
 """The number of a chunk, and of a sentence in it."""
@@ -50,14 +54,15 @@ def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     found = Comparison(question, chunks)
     for compare in (_labels, _rows, _sections, _sentences, _unknown):
         compare(found)
-    found.others.update(of_other_complement(question, chunks), of_other_subject(question, chunks))
+    for others in (of_other_complement, of_other_subject, of_other_topic):
+        found.others.update(others(question, chunks))
     if is_uncased(question):
         found.others.update(of_other_opening(question, chunks))
     found.asked -= found.others
     fields = found.stems - found.names - found.kinds
-    named_fields = {at: _field_words(chunks[at[0]], at[1]) & fields for at in found.asked | found.others}
-    most_asked = max((len(named_fields[at]) for at in found.asked), default=0)
-    most_others = max((len(named_fields[at]) for at in found.others), default=0)
+    named_fields = {(at, n): _field_words(chunks[at], n) & fields for at, n in found.asked | found.others}
+    most_asked = max((len(named_fields[place]) for place in found.asked), default=0)
+    most_others = max((len(_surely(named_fields[place], place, found)) for place in found.others), default=0)
     if found.asked and most_others > most_asked:  # the asked one does not have what others of its kind have
         found.others |= found.asked
     about = [[About.UNKNOWN] * len(chunk.spans) for chunk in chunks]
@@ -104,6 +109,7 @@ def _rows(found: Comparison) -> None:
 
 def _named_in(cell: str, found: Comparison) -> Stems:
     """Return what the question has of the name in *cell*: all of it, or names and numbers that it is made of."""
+    cell = _IN_PARENTHESES.sub("", cell)
     tokens, named = _TOKEN.findall(cell), content(cell)
     if len(tokens) > LONGEST_NAME:
         return frozenset()
@@ -180,7 +186,9 @@ def _unknown(found: Comparison) -> None:
             (at, n, sentence) for at, chunk in enumerate(found.chunks) for n, sentence in enumerate(chunk.sentences)
         ]
         before_noun = {
-            (at, n): _words_before(noun, f"{found.chunks[at].section or ''}\n{text}") for at, n, text in texts
+            (at, n): _words_before(noun, f"{found.chunks[at].section or ''}\n{text}")
+            or _key_of(noun, found.chunks[at], n)
+            for at, n, text in texts
         }
         if len(_union(list(before_noun.values()))) > 1:
             found.others.update(position for position, some in before_noun.items() if some)
@@ -200,6 +208,13 @@ def _unknown_name(found: Comparison, known: Stems) -> None:
             found.others.update((one, n) for n in range(len(found.chunks[one].spans)))
 
 
+def _key_of(noun: str, chunk: Chunk, n: int) -> Stems:
+    """Return the stems of the first cell of row *n*, where *noun* names its column."""
+    header = table_header(chunk, n)
+    names = stems(cells(chunk.sentences[header[0]])[0]) if header else ()
+    return content(cells(chunk.sentences[n])[0]) if stem(noun) in names else frozenset()
+
+
 def _words_before(noun: str, text: str) -> Stems:
     """Return the content words that stand before *noun* in *text*."""
     tokens = tokens_of(text)
@@ -208,10 +223,19 @@ def _words_before(noun: str, text: str) -> Stems:
 
 def _field_words(chunk: Chunk, n: int) -> Stems:
     """Return the stems of sentence *n*; of a row those of the names of the columns that are filled in it."""
+    return frozenset(map(stem, words(_field_text(chunk, n))))
+
+
+def _field_text(chunk: Chunk, n: int) -> str:
     header, text = table_header(chunk, n), chunk.sentences[n]
-    if header:
-        text = " ".join(compress(cells(chunk.sentences[header[0]]), cells(text)))
-    return frozenset(map(stem, words(text)))
+    return " ".join(compress(cells(chunk.sentences[header[0]]), cells(text))) if header else text
+
+
+def _surely(named: Stems, place: Position, found: Comparison) -> Stems:
+    """Return those of *named* that are long, or stand at *place* as they do in the question."""
+    at, n = place
+    as_asked = map(stem, frozenset(found.tokens).intersection(words(_field_text(found.chunks[at], n))))
+    return frozenset(name for name in named if len(name) > SHORT_STEM) | named.intersection(as_asked)
 
 
 def _union(sets: Sequence[Stems]) -> Stems:

@@ -24,8 +24,9 @@ _DIGITS = re.compile(r"\d+")
 _PRICE = re.compile(r"[$€£]\s?\d[\d,.]*|\d[\d,.]*\s?(?:[$€£%]|(?:euro|dollar|pound|percent)s?\b)", re.IGNORECASE)
 _DAY = re.compile(rf"\b\d{{1,2}}(?:st|nd|rd|th)?\s+{MONTH}\b|\b{MONTH}\s+\d{{1,2}}\b", re.IGNORECASE)
 """A day of a month, whose number is no label: "Orchid 3 starts on 2 April" does not name "Orchid 2"."""
-_WORD = re.compile(r"\b[A-Za-z]-(?=\d)|\w+(?:['’]\w+)*(?:[.,]\d+)*|[.!?](?=\s)")
-"""Words and the ends of sentences; the letter of a code ("D-29") with its hyphen, for alone it may be a stop word."""
+_WORD = re.compile(r"\b[A-Za-z]-(?=\d)|\w+-(?=[A-Za-z]\b)|\w+(?:['’]\w+)*(?:[.,]\d+)*|[.!?](?=\s)")
+"""Words and the ends of sentences; of a code ("D-29", "bay-a") what stands before its hyphen, with it: its letter alone
+may be a stop word."""
 _RANGE = re.compile(r"\b(\d+)\s?(?:-|–|to)\s?(\d+)\b")
 _ENGLISH = frozenset("the what when where which who whom whose why how is are does do can".split())
 """Words of which a question in English has one; in German every noun has a capital letter."""
@@ -55,14 +56,22 @@ def about_labels(question: str, chunk: Chunk) -> tuple[About, ...]:
         about = {**about, **named_things(row_with_column_names(chunk, n))}
         if lead or row:
             about |= named_things(lead[0] if lead else _key(chunk, n), heading=True)
-        other = any(_another(noun, labels, about, f"{chunk.section} {sentence}") for noun, labels in asked.items())
+        other = any(
+            _another(noun, labels, about, f"{chunk.section} {_naming(sentence, about.get(noun)) if row else sentence}")
+            for noun, labels in asked.items()
+        )
         named = any(not labels.isdisjoint(about.get(noun, ())) for noun, labels in asked.items())
         if row:
             labels = {label for labels in asked.values() if len(labels) == 1 for label in labels}
-            other = other or any(_row_of_another(label, chunk, n) for label in labels)
+            other = other or (not named and any(_row_of_another(label, chunk, n) for label in labels))
             about = headings
         found.append(About.ANOTHER if other else About.NAMED if named else About.UNKNOWN)
     return tuple(found)
+
+
+def _naming(row: str, labels: frozenset[str] | None) -> str:
+    """Return the cells of *row* that have one of *labels*: a "4" in another column says nothing of loom 4."""
+    return " ".join(cell for cell in cells(row) if not (labels or frozenset()).isdisjoint(TOKEN.findall(cell.lower())))
 
 
 def _key(chunk: Chunk, n: int) -> str:
@@ -153,12 +162,18 @@ def _labels(text: str) -> list[tuple[str, str]]:
     """List the numbers of *text*, and the letters that follow a noun, each with the stem of the word before it."""
     pairs = pairwise(["", *_WORD.findall(text)])
     named = [(name.lower() if name.rstrip("-").isalpha() else "", label) for name, label in pairs]
-    return [(stem(name), label.lower()) for name, label in named if label[0].isdigit() or _is_letter(label, name)]
+    return [
+        (stem(name.rstrip("-")) if len(name) > len("D-") else name, label.lower())
+        for name, label in named
+        if label[0].isdigit() or _is_letter(label, name)
+    ]
 
 
 def _is_letter(label: str, name: str) -> bool:
     """Whether *label* is a single letter, no article or pronoun, and *name* a word that it may belong to."""
-    return len(label) == 1 and label.isalpha() and label not in "aIi" and len(name) > 1 and is_content(name)
+    word = name.rstrip("-")
+    is_letter = len(label) == 1 and label.isalpha() and (label not in "aIi" or name.endswith("-"))
+    return is_letter and len(word) > 1 and is_content(word)
 
 
 def of_other_complement(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int]]:

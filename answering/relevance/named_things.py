@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import pairwise
 
 import regex
 
@@ -45,6 +44,8 @@ _SEVERAL = re.compile(
 )
 """What names days or months and is not about one alone: a span, a list, an exception."""
 
+_LETTER_OR_ROMAN = re.compile(r"[A-Z]|[IVX]{2,5}")
+"""A label in capitals after its noun: "block C", "Kiln II"."""
 LEAD = re.compile(r"^\w[^:.;|]{1,40}:(?=\s)")
 """What a line or an item is about: "Gold plan: 39 euros"."""
 Named = Mapping[str, frozenset[str]]
@@ -62,10 +63,17 @@ def named_things(text: str, *, heading: bool = False) -> Named:
     """
     found: dict[str, set[str]] = {}
     tokens = ["", *_linked(TOKEN.findall(text))]
-    for first, second in pairwise(tokens):
+    for first, second, third in zip(tokens, tokens[1:], [*tokens[2:], ""], strict=False):
         word, label = first.lower(), second.lower()
         if is_content(word) and word.isalpha() and label[0].isdigit() and not _is_unit_like(first):
             found.setdefault(stem(word), set()).add(label)
+        elif (
+            is_content(word)
+            and word.isalpha()
+            and _LETTER_OR_ROMAN.fullmatch(second)
+            and not _opens_clause(second, third)
+        ):
+            found.setdefault(stem(word), set()).add(second)
         elif contrast_of(word) and label.isalpha() and is_content(label):
             found.setdefault(stem(label), set()).add(word)
     for kind, names in (("weekday", _DAY), ("month", _MONTH)):
@@ -74,6 +82,11 @@ def named_things(text: str, *, heading: bool = False) -> Named:
     for noun, name in _names(["", *_linked(_PARTS.findall(text))], heading=heading):
         found.setdefault(noun, set()).add(name)
     return {noun: frozenset(labels) for noun, labels in found.items()}
+
+
+def _opens_clause(numeral: str, following: str) -> bool:
+    """Whether *numeral* may be the pronoun: "the kiln I use", not "kiln I." or "Kiln I"."""
+    return numeral == "I" and following[:1].isalpha()
 
 
 def _linked(tokens: Sequence[str]) -> list[str]:

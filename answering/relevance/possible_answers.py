@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from itertools import compress
 
 from answering.relevance.counted_rows import ASKS_COUNT, has_rows_to_count
 from answering.relevance.entities import MONTH, names_another, of_others
+from answering.relevance.quantities import ASKS_MEASURE, DAYS, asks_amount, has_amount
+from answering.relevance.topics import lacks_existing
 from answering.relevance.weekdays import is_of_other_days
 from answering.text.blocks import cells, introduced_by, is_long_code, table_header
 from answering.text.sentences import code_spans
@@ -20,36 +21,8 @@ _MAY = re.compile(r"(?<=\w )May\b")
 _DENIAL = re.compile(r"\b(?:not|no|never|cannot|\w+n['’]t)\b", re.IGNORECASE)
 _QUANTITIES = frozenset("all any both each few most no none once only".split())
 """Stop words that answer: "Which guests pay?", "All guests pay."."""
-_ASKS_AMOUNT = re.compile(
-    r"\b(?:how (?:many|much|long|often|old|far|big|large|high|fast|tall|heavy|loud|hot|warm|cold|deep|wide|thick)"
-    r"|what percentage|wh(?:at|ich)\b.*\bnumber)\b",
-    re.IGNORECASE,
-)
-_AMOUNT = re.compile(
-    rf"""\d|\b(?:{"|".join(NUMBERS)}|hundreds?|thousands?|million|billion|dozens?|half|quarter|third|fortnight|once|twice|double|triple|single|couple|several|few|no|none|never|nothing
-    |zero|free|unlimited|until|forever|indefinitely|always|immediately|every|each|hourly|daily|weekly|monthly|quarterly
-    |yearly|annual|annually|(?:mon|tues|wednes|thurs|fri|satur|sun)days|(?:second|minute|hour|day|week|month|year|decade)s
-    |an?[ ](?:mile|second|minute|hour|day|week|month|year|decade))\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""What can stand for an amount of things or time: a number, or a word of these."""
-_DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days"
-_ASKS_ON_DAY = re.compile(rf"\bon .*?(?:{_DAYS}?|week(?:day|end)s?)\b.*", re.IGNORECASE)
+_ASKS_ON_DAY = re.compile(rf"\bon .*?(?:{DAYS}?|week(?:day|end)s?)\b.*", re.IGNORECASE)
 """What is on a day: "the Friday market" may be spoken of on another."""
-_ASKS_MEASURE = re.compile(
-    r"\bhow (?:much|big|large|high|fast|tall|heavy|loud|hot|warm|cold|deep|wide|thick)\b"
-    r"|\b(?:noise|sound|water|oil|fuel|fill) level\b",
-    re.IGNORECASE,
-)
-_HOUR = rf"(?:{'|'.join(NUMBERS)}|\d{{1,2}}(?:[:.]\d\d)?)"
-_NO_MEASURE = re.compile(
-    rf"""\b(?:after|before|until|till|since)[ ]{_HOUR}(?=\s*(?:[,;.!?)]|\Z|and\b|or\b|in[ ]the\b))
-    |\b(?:every|each|once|twice)\b(?:[ ](?:an?|other|second|third|{"|".join(NUMBERS)}))?
-     [ ](?:second|minute|hour|day|week|month|quarter|year|night|morning|evening|{_DAYS}?)s?\b
-    |\b(?:hourly|daily|weekly|monthly|quarterly|yearly|annual|annually|always|never|immediately)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""An hour of the day, or how often: no amount of anything else ("water every second day", "no noise after six")."""
 _ASKS_MODEL = re.compile(
     r"\b[Ww](?:hich|hat) (\w*[A-Z]\w*) (?:models?|versions?|editions?|releases?|series|generations?)\b"
 )
@@ -60,22 +33,22 @@ _FIELD = re.compile(r"\||[^:]{1,40}:\s")
 """A row of a table, or a field of a record: its subject stands elsewhere."""
 _ARTICLE = re.compile(r"\b(?:the|an?)\b", re.IGNORECASE)
 _AGENT = re.compile(r"\bby\b|\bwork of\b", re.IGNORECASE)
+_YES_OR_NO = re.compile(r"\W*(?:yes|no|sure|certainly|unfortunately|sorry|of course)\b", re.IGNORECASE)
 _REFERS = frozenset("it its he his she her they them their this that these those such".split())
 _ASKS_WHO = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
-_ITEM_LABEL = re.compile(r"^\w+ \d+(?=:)")
-"""A label that opens a line ("Bike 3: red"), whose number is no amount."""
 _ASKS_FREQUENCY = re.compile(r"\bhow (?:often|frequently|many times)\b|\bwhat frequency\b", re.IGNORECASE)
 _FREQUENCY = re.compile(
     rf"""\b(?:every|each|per|an?[ ](?:second|minute|hour|day|week|month|quarter|year)|once|twice|thrice|times?|always
     |never|continuous(?:ly)?|constantly|regular(?:ly)?|hourly|daily|nightly|weekly|fortnightly|monthly|quarterly|yearly
-    |annual(?:ly)?|biannual(?:ly)?|biennial(?:ly)?|{_DAYS}|mornings|evenings|weekdays|weekends|whenever
+    |annual(?:ly)?|biannual(?:ly)?|biennial(?:ly)?|{DAYS}|mornings|evenings|weekdays|weekends|whenever
     |(?:after|before|on|at|with)[ ](?:any|all|the[ ](?:start|beginning|end))|intervals?|hertz|hz|rpm|cron|as[ ]often)\b
     |\d+[ -](?:hour|day|week|month|year)ly|@\w+ly""",
     re.IGNORECASE | re.VERBOSE,
 )
 """What can stand for how often something happens; a date or a span of time is none."""
 _ASKS_TIME = re.compile(
-    r"^(?:\w+ )?when\b|\bwhen\W*\Z|\b(?:(?:what|which) (?:time|date|day|month|year)|how late)\b", re.IGNORECASE
+    r"(?:^(?:\w+ )?|[,.;] )when\b|\bwhen\W*\Z|\b(?:(?:what|which) (?:time|date|day|month|year)|how late)\b",
+    re.IGNORECASE,
 )
 _TIME = re.compile(
     rf"""\b(?:1[5-9]|20)\d\d\b|\b\d{{1,2}}[:.h/-]\d\d|\b\d{{1,2}}[.]?\s?(?:am|pm|a\.m|p\.m|o['’]clock|h|uhr)\b
@@ -84,7 +57,7 @@ _TIME = re.compile(
     |\b(?:when(?:ever)?|while|until|till|before|after(?:wards)?|during|since|once|then|first|last|next|immediately
     |at[ ]once|as[ ]soon|now|today|tomorrow|yesterday|soon|always|never|every|each|any[ ]time|if|in[ ]case|upon
     |(?:at|on)[ ](?:the|your)|daily|weekly|monthly|quarterly|yearly|annually|hourly|noon|midnight|morning
-    |afternoon|evening|night|weekends?|(?:second|minute|hour|day|week|month|quarter|year|decade)s?|{_DAYS}?|{MONTH}
+    |afternoon|evening|night|weekends?|(?:second|minute|hour|day|week|month|quarter|year|decade)s?|{DAYS}?|{MONTH}
     |spring|summer|autumn|fall|winter|christmas|easter|upcoming|later|earlier|start|end|begin(?:ning|s)?)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -92,7 +65,7 @@ _TIME = re.compile(
 _ASKS_CLOCK = re.compile(r"\b(?:what|which) (?:time|date|day|month|year)\b|\bhow late\b", re.IGNORECASE)
 _CLOCK = re.compile(
     rf"""\d|\b(?:{"|".join(NUMBERS)}|noon|midnight|morning|afternoon|evening|night|weekends?|weekdays?|every[ ]day
-    |daily|today|tomorrow|yesterday|(?:first|last)[ ]day|{_DAYS}?|{MONTH}|spring|summer|autumn|fall|winter
+    |daily|today|tomorrow|yesterday|(?:first|last)[ ]day|{DAYS}?|{MONTH}|spring|summer|autumn|fall|winter
     |christmas|easter)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -116,13 +89,12 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     """
     question_terms = frozenset(stems(question))
     whether = any(map(asks_whether, question.split(", ")))
-    asks_amount = bool(_ASKS_AMOUNT.search(question) or _ASKS_MEASURE.search(question))
+    for_amount = asks_amount(question)
     quantities = _QUANTITIES.difference(words(question))
     headings = {chunk.title, chunk.chapter, chunk.section}
     code = code_spans(chunk.text)
     sentences = chunk.sentences
     rows = [text.startswith("|") for text in sentences]
-    rivals = _of_rivals(question, sentences)
     others = is_about_another(question, chunk)
     counts = ASKS_COUNT.search(question) and has_rows_to_count(question, chunk)
     possible = []
@@ -137,8 +109,9 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
         possible.append(
             not (text in headings or text.startswith("#") or text.endswith("?") or repeats or header or bare)
             and not any(first <= start and end <= last for first, last in code)
-            and not (asks_amount and not _has_amount(question, text))
-            and not (n in rivals or _lacks_agent(question, text) or others[n])
+            and not (for_amount and not has_amount(question, text))
+            and not lacks_existing(question, f"{chunk.headings}\n{_question_above(sentences, n)}\n{text}")
+            and not (_lacks_agent(question, text) or others[n])
             and not ((counts and rows[n]) or _lacks_cell(question, chunk, n))
         )
     return tuple(possible)
@@ -147,9 +120,14 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
 def is_about_another(question: str, chunk: Chunk) -> tuple[bool, ...]:
     """Tell for each sentence of *chunk* whether it is about another thing, year or day than *question* names."""
     on_day = None if asks_whether(question) else _ASKS_ON_DAY.search(question)  # "Open on Sunday?": "Till Friday."
+    others = of_others(question, chunk)
+    rivals = _of_rivals(question, chunk.sentences)
     return tuple(
-        other or names_another(question, text) or (on_day is not None and is_of_other_days(on_day[0], text))
-        for other, text in zip(of_others(question, chunk), chunk.sentences, strict=True)
+        others[n]
+        or n in rivals
+        or names_another(question, text)
+        or (on_day is not None and is_of_other_days(on_day[0], text))
+        for n, text in enumerate(chunk.sentences)
     )
 
 
@@ -159,10 +137,10 @@ def are_of_kind(question: str, chunk: Chunk) -> tuple[bool, ...]:
     return tuple(can and has_kind(question, text) for can, text in possible)
 
 
-def _has_amount(question: str, text: str) -> bool:
-    """Whether *text* has an amount; of what is measured otherwise, besides times and how often."""
-    text = _ITEM_LABEL.sub("", text)
-    return bool(_AMOUNT.search(_NO_MEASURE.sub("", text) if _ASKS_MEASURE.search(question) else text))
+def _question_above(sentences: Sequence[str], n: int) -> str:
+    """Return the sentence before *n* where it is a question to which *n* says yes or no."""
+    above = sentences[n - 1] if n and _YES_OR_NO.match(sentences[n]) else ""
+    return above if above.endswith("?") else ""
 
 
 def _of_rivals(question: str, sentences: Sequence[str]) -> frozenset[int]:
@@ -172,9 +150,9 @@ def _of_rivals(question: str, sentences: Sequence[str]) -> frozenset[int]:
     subject is the first content word, a question's the first after an article (employees may be called staff), and a
     sentence that refers to another one may be about its subject.
     """
-    if not (_ASKS_DOER.search(question) or _ASKS_MEASURE.search(question)):
+    if not (_ASKS_DOER.search(question) or ASKS_MEASURE.search(question)):
         return frozenset()
-    _, _, named = _ARTICLE.sub("\0", _ASKS_MEASURE.sub(" ", question), count=1).partition("\0")
+    _, _, named = _ARTICLE.sub("\0", ASKS_MEASURE.sub(" ", question), count=1).partition("\0")
     own, *subjects = (
         next((stem(word) for word in words(text) if is_content(word)), "") for text in (named, *sentences)
     )
@@ -202,8 +180,8 @@ def _lacks_cell(question: str, chunk: Chunk, n: int) -> bool:
     names, row = cells(chunk.sentences[header[0]]), cells(chunk.sentences[n])
     row += [""] * (len(names) - len(row))
     named = asked.union(f"{word}{ending}" for word in asked for ending in ("r", "er", "or"))  # "Driver": who drives
-    asked_columns = [not named.isdisjoint(stems(name)) for name in names[1:]]
-    columns = [*compress(row[1:], asked_columns)]
+    shared = [len(named.intersection(stems(name))) for name in names[1:]]
+    columns = [value for value, common in zip(row[1:], shared, strict=False) if 0 < common == max(shared)]
     persons = [value for value in row if not re.search(r"\d", value) and not asked.issuperset(stems(value))]
     return (bool(columns) and not any(columns)) or (bool(_ASKS_WHO.search(question)) and not persons)
 

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from textwrap import dedent
 
 from app.ingest.documents import Kind, LoadedDocument
 from app.ingest.loaders.outline import Outline, indent_of
@@ -27,6 +28,9 @@ _LETTER_BULLET = re.compile(r"^(\s*)o {2,}(?=\S)")
 _LABEL = re.compile(r"\s*[A-Z][\w/-]*(?: [\w/-]+){0,3}: +\S")
 _DIVIDED = re.compile(r"(?<=\w)-\n(?=\w)")
 _UNSPACED = re.compile(r"(?<=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])\n(?=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])")
+_LED = re.compile(r"\s*(?P<label>\S.*?)[ \t]?(?:\.[ \t]?){4,}(?P<value>[^.\s].*)$")
+MIN_LED = 2
+"""Lines with dots before a value that make a list of a paragraph."""
 FULL_LINE = 60
 """Columns that a line of wrapped text reaches in a text with a margin."""
 
@@ -52,6 +56,12 @@ def add_text(outline: Outline, text: str, *, headings: bool = True) -> None:
         if level := levels.get(at):
             outline.heading(level, " ".join(para.lines), para.page)
         elif rest := _after_ruled(outline, para.lines, para.page) if headings else para.lines:
+            if headings and not margin and (level := _level_above(rest, width)):
+                outline.heading(level, rest[0], para.page)
+                rest = dedent("\n".join(rest[1:])).split("\n")
+            if entries := _led_entries(rest):
+                outline.add(entries, "list", page=para.page)
+                continue
             for run in _runs(rest, margin, width):
                 outline.add(*_reflowed(run, margin), page=para.page)
 
@@ -64,6 +74,45 @@ def _after_ruled(outline: Outline, lines: list[str], page: int | None) -> list[s
         outline.heading(_LEVELS.get(rule.group(1), 3), lines[0], page)
         return lines[2:]
     return lines
+
+
+def _level_above(lines: Sequence[str], width: int) -> int:
+    """Return the level of the heading that *lines* begin with, above text that is indented below it; 0 without one.
+
+    As in minutes ("2. Roof") and price lists ("TICKETS"): a short line with a number or in capitals.
+    """
+    first, *below = lines
+    indented = bool(below) and all(indent_of(line) > indent_of(first) == 0 for line in below)
+    if not indented or not below[0].lstrip()[0].isupper() or not reads_as_heading(first):
+        return 0
+    if _LED.match(below[0]):
+        return 2
+    numbered = _NUMBERED.match(first)
+    if 2 * len(first) > width or not (numbered or first.isupper()):
+        return 0
+    return 2 + numbered["rest"].count(".") if numbered else 2
+
+
+def _led_entries(lines: Sequence[str]) -> str:
+    """Return *lines* with dots between label and value ("Adults .... 6.80") as items; "" for others.
+
+    A label may begin on the line before; a line that ends with a colon leads the items after it in.
+    """
+    if sum(bool(_LED.match(line)) for line in lines) < MIN_LED:
+        return ""
+    entries: list[str] = []
+    label = ""
+    for line in map(str.strip, lines):
+        led = _LED.match(line)
+        if led:
+            entries.append(f"- {label}{led['label']}: {' '.join(led['value'].split())}")
+            label = ""
+        elif line.endswith(":"):
+            entries.append(f"{label}{line}\n")
+            label = ""
+        else:
+            label += f"{line} "
+    return "\n".join([*entries, f"\n{label}"]).strip()
 
 
 def _runs(lines: list[str], margin: int, width: int) -> Iterator[list[str]]:

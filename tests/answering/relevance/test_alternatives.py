@@ -3,6 +3,8 @@
 import pytest
 
 from answering.relevance.alternatives import compared
+from answering.relevance.entities import names_another
+from answering.relevance.possible_answers import possible_answers
 from answering.text.sentences import sentence_spans
 from answering.types import About, Chunk
 
@@ -163,3 +165,61 @@ def test_in_scripts_without_capitals_the_opening_tells_one_from_another(
     """What stands in the place of an interrogative or of "I" is no other thing, and a missing word no other name."""
     marked = about_of(question, [chunk_of(text)]).values()
     assert [about is About.ANOTHER for about in marked] == list(map(bool, others))
+
+
+@pytest.mark.parametrize(
+    ("question", "texts", "own"),
+    [
+        ("What is the volume of Kiln I?", {"Kiln I": "Volume: 60 litres", "Kiln II": "Volume: 187 litres"}, "Kiln I"),
+        ("How hot does Oven IV get?", {"Oven IV": "Highest: 240 °C", "Oven V": "Highest: 300 °C"}, "Oven IV"),
+        ("Who sits in block C?", {"Block C": "Tenant: Ruhl", "Block E": "Tenant: Amsel"}, "Block C"),
+    ],
+)
+def test_a_letter_or_a_roman_number_is_a_label(question: str, texts: dict[str, str], own: str) -> None:
+    """Also those that are words elsewhere, "I" and "a"."""
+    chunks = [chunk_of(text, section, section) for section, text in texts.items()]
+    about = {chunk.chunk_id: chunk.about[0] for chunk in compared(question, chunks)}
+    other = next(section for section in texts if section != own)
+    can = {c.chunk_id: possible_answers(question, c)[0] for c in compared(question, chunks)}
+    assert (about[own] is About.ANOTHER, can) == (False, {own: True, other: False})
+
+
+def test_the_letter_of_a_code_is_a_label_whatever_it_is() -> None:
+    """ "bay-a" is another than "bay-c", though "a" alone is an article."""
+    assert names_another("Which crop grows in bay-c?", "id: bay-a")
+    assert not names_another("Which crop grows in bay-c?", "a bay for the crop")
+
+
+def test_the_pronoun_is_no_label() -> None:
+    """ "The oven I use" names no oven."""
+    chunks = [chunk_of(f"Highest: {degrees} °C", name, name) for name, degrees in (("Oven II", 240), ("Oven III", 300))]
+    assert not any(About.ANOTHER in chunk.about for chunk in compared("Where is the oven I use?", chunks))
+
+
+def test_a_number_in_another_column_is_no_label() -> None:
+    """ "Loom 4" is not the row of loom 3 of which four are in stock."""
+    table = (
+        "| Part | Machine | Stock |\n| shuttle | loom 3 | 4 |\n| reed | loom 2 | 2 |\n| shaft | loom 4, loom 3 | 5 |"
+    )
+    about = about_of("What is there for loom 4?", [chunk_of(table)])
+    assert about["| shuttle | loom 3 | 4 |"] is About.ANOTHER
+    assert about["| shaft | loom 4, loom 3 | 5 |"] is not About.ANOTHER
+
+
+def test_the_column_that_is_named_best_must_not_be_empty() -> None:
+    """ "House and garden" is not answered by the price of the house alone; what stands in parentheses is no name."""
+    table = "| Ticket | House | House and garden |\n| Adult | 11.00 | 15.50 |\n| Family (2 + up to 3) | 24.00 | |"
+    for question, can in {
+        "What does a family pay for house and garden?": (False, False),
+        "What does a family pay for the house?": (False, True),
+        "What does an adult pay for house and garden?": (True, False),
+    }.items():
+        (chunk,) = compared(question, [chunk_of(table)])
+        assert possible_answers(question, chunk)[1:] == can, question
+
+
+def test_a_ticket_that_no_row_has_is_in_none() -> None:
+    """The first column's name says of what kind its cells are."""
+    table = "| Ticket | Price |\n| Adult | 11.00 |\n| Senior | 8.50 |"
+    about = about_of("student ticket price", [chunk_of(table)])
+    assert {about["| Adult | 11.00 |"], about["| Senior | 8.50 |"]} == {About.ANOTHER}

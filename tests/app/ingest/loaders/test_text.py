@@ -161,7 +161,7 @@ def test_numbered_sections_of_text(tmp_path: Path) -> None:
 def test_lines_with_dot_leaders_that_are_no_contents_stay(tmp_path: Path) -> None:
     """A price list has dot leaders too: only entries that stand as headings elsewhere are contents."""
     (path := tmp_path / "a.txt").write_text("Prices\n\nSoup ........ 4\nTea ......... 2\nCake ........ 3\n")
-    assert "Tea ......... 2" in texts(load_one(path))[0]
+    assert "Tea: 2" in texts(load_one(path))[0]
 
 
 def test_a_first_number_opens_an_item_where_text_has_no_margin(tmp_path: Path) -> None:
@@ -207,3 +207,50 @@ def test_one_record_a_page_of_text(tmp_path: Path) -> None:
 
 
 SAFES = ["Alder", "Birch", "Cedar", "Maple"]
+
+
+MINUTES = """\
+Minutes of 4 March
+
+1. Roof, block C
+   Three offers were opened on the day. The roof of block C goes to the firm
+   of Hartwell, which begins in May.
+
+2. Bicycle cellar
+   Tags ran out.
+
+3. Bring your own cup to the meeting and rinse it after the meeting, please,
+   for there is nobody who does it for you.
+"""
+
+
+def test_a_short_numbered_line_heads_what_is_indented_below_it(tmp_path: Path) -> None:
+    """As in minutes; an item that is wrapped is none."""
+    (path := tmp_path / "minutes.txt").write_text(MINUTES)
+    sections = [block.section for block in load_one(path).blocks]
+    assert sections == ["1. Roof, block C", "2. Bicycle cellar", "2. Bicycle cellar"]
+
+
+PRICES = """\
+Lido
+
+TICKETS
+  Adults .............................. 6.80
+  Children under 4 .................... free
+
+HIRE (per day, deposit in brackets)
+  Deckchair ........................... 3.00     (8.00)
+  Early swimmers (Tuesdays and Thursdays,
+  with season ticket) ................. from 6:30
+  Closed on Mondays.
+"""
+
+
+def test_dots_lead_from_a_label_to_its_value(tmp_path: Path) -> None:
+    """Each line is an item of its own, also one with a wrapped label; the line above them is their heading."""
+    (path := tmp_path / "prices.txt").write_text(PRICES)
+    tickets, hire = load_one(path).blocks
+    assert (tickets.section, hire.section) == ("TICKETS", "HIRE (per day, deposit in brackets)")
+    assert tickets.text == "- Adults: 6.80\n- Children under 4: free"
+    swimmers = "Early swimmers (Tuesdays and Thursdays, with season ticket): from 6:30"
+    assert hire.text == f"- Deckchair: 3.00 (8.00)\n- {swimmers}\n\nClosed on Mondays."

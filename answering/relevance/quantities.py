@@ -1,0 +1,125 @@
+"""Tell whether a sentence has an amount of what a question asks for: a number, a weight, a length, a price."""
+
+import re
+from dataclasses import dataclass
+
+from answering.text.amounts import amounts
+from answering.text.terms import NUMBERS
+
+DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days"
+_ASKS_AMOUNT = re.compile(
+    r"\b(?:how (?:many|much|long|often|old|far|big|large|high|fast|tall|heavy|loud|hot|warm|cold|deep|wide|thick)"
+    r"|(?:what|which) (?:amount|percentage|share|sum|size|speed|temperature|voltage|weight)"
+    r"|wh(?:at|ich)\b.*\bnumber)\b",
+    re.IGNORECASE,
+)
+_AMOUNT = re.compile(
+    rf"""\d|\b(?:{"|".join(NUMBERS)}|hundreds?|thousands?|million|billion|dozens?|half|quarter|third|fortnight|once|twice|double|triple|single|couple|several|few|no|none|never|nothing
+    |zero|free|unlimited|until|forever|indefinitely|always|immediately|every|each|hourly|daily|weekly|monthly|quarterly
+    |yearly|annual|annually|{DAYS}|(?:second|minute|hour|day|week|month|year|decade)s
+    |an?[ ](?:mile|second|minute|hour|day|week|month|year|decade))\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What can stand for an amount of things or time: a number, or a word of these."""
+ASKS_MEASURE = re.compile(
+    r"\bhow (?:much|big|large|high|fast|tall|heavy|loud|hot|warm|cold|deep|wide|thick)\b"
+    r"|\b(?:noise|sound|water|oil|fuel|fill) level\b",
+    re.IGNORECASE,
+)
+_HOUR = rf"(?:{'|'.join(NUMBERS)}|\d{{1,2}}(?:[:.]\d\d)?)"
+_NO_MEASURE = re.compile(
+    rf"""\b(?:after|before|until|till|since)[ ]{_HOUR}(?=\s*(?:[,;.!?)]|\Z|and\b|or\b|in[ ]the\b))
+    |\b(?:every|each|once|twice)\b(?:[ ](?:an?|other|second|third|{"|".join(NUMBERS)}))?
+     [ ](?:second|minute|hour|day|week|month|quarter|year|night|morning|evening|{DAYS}?)s?\b
+    |\b(?:hourly|daily|weekly|monthly|quarterly|yearly|annual|annually|always|never|immediately)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""An hour of the day, or how often: no amount of anything else ("water every second day", "no noise after six")."""
+_ITEM_LABEL = re.compile(r"^\w+ \d+(?=:)")
+"""A label that opens a line ("Bike 3: red"), whose number is no amount."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """What is measured: the ``units`` are those of ``answering.text.amounts``.
+
+    ``named`` are words that stand beside a number without a unit ("Weight: 12"), or for an amount.
+    """
+
+    asks: re.Pattern[str]
+    units: frozenset[str]
+    named: re.Pattern[str]
+
+    def is_in(self, text: str) -> bool:
+        """Whether *text* has an amount of this dimension."""
+        found = {reading.unit for _, _, readings in amounts(text) for reading in readings}
+        return not self.units.isdisjoint(found) or bool(self.named.search(text))
+
+
+_PRICES = r"prices?|costs?|fees?|fares?|charges?|rent"
+_DIMENSIONS = (
+    Dimension(
+        re.compile(r"\bhow heavy\b|\bhow much\b.*\bweighs?\b|\bwhat\b.*\bweight\b|\bkilo(?:gram)?s\b", re.IGNORECASE),
+        frozenset({"mass"}),
+        re.compile(r"\bweigh\w*\b.*\d|\d.*\bweigh|\d ?(?:lbs?|pounds?|ounces?|oz|stones?|tons?)\b", re.IGNORECASE),
+    ),
+    Dimension(
+        re.compile(r"\bhow long\b", re.IGNORECASE),
+        frozenset({"time", "calendar", "length", "time of day", "month of a year"}),
+        re.compile(
+            rf"""\b(?:until|till|forever|indefinitely|always|permanent\w*|never|immediately|every|each|unlimited
+            |hourly|daily|weekly|monthly|quarterly|yearly|annual\w*|days?|nights?|morning|afternoon|evening|noon
+            |midnight|season|long|length|half|while|lasts?|first|end)\b
+            |\d[ ]?(?:-|–|to)[ ]?\d
+            |\b(?:\d+|{"|".join(NUMBERS)})[ ](?:\w+[ ])?(?:words|pages?|characters|letters|digits|lines|sentences)\b""",
+            re.IGNORECASE | re.VERBOSE,
+        ),
+    ),
+    Dimension(
+        re.compile(r"\bhow (?:wide|tall|deep|thick)\b", re.IGNORECASE),
+        frozenset({"length"}),
+        re.compile(
+            r"\b(?:wide|width|tall|height|deep|depth|thick\w*)\b.*\d|\d.*\b(?:wide|width|tall|height|deep|depth|thick)"
+            r"|\d ?(?:[\"'″′]|in\b|yards?\b|µm|microns?\b|nm\b)",
+            re.IGNORECASE,
+        ),
+    ),
+    Dimension(
+        re.compile(r"\bhow (?:hot|warm|cold)\b|\bwhat\b.{0,20}\btemperature\b", re.IGNORECASE),
+        frozenset({"celsius", "fahrenheit"}),
+        re.compile(r"\d ?º|\d ?°|\d[\d.]* ?(?:degrees?|[CFK])\b|\btemperature\b.*\d"),
+    ),
+    Dimension(
+        re.compile(
+            rf"\bhow much\b.*\b(?:costs?|pay|paid|charged?|fees?|fares?|rent|price)\b"
+            rf"|\bwhat\b.{{0,6}}\bthe\b.*\b(?:{_PRICES})\b|\A\W*(?:\w+\W+){{1,3}}(?:{_PRICES})\W*\Z",
+            re.IGNORECASE,
+        ),
+        frozenset({"dollar", "euro", "franc", "pound"}),
+        re.compile(
+            rf"\b(?:free|complimentary|gratis|nothing|waived|included?)\b|\bno (?:{_PRICES})\b|\d[.,]\d\d\b"
+            rf"|\b(?:{_PRICES}|rates?|pays?|paid|priced?)\b.*\d|\d.*\b(?:{_PRICES}|cents?|pence|yen|kr|zł|rupees|pounds?)\b",
+            re.IGNORECASE,
+        ),
+    ),
+)
+
+
+def asks_amount(question: str) -> bool:
+    """Whether *question* asks for an amount of anything."""
+    asks = _ASKS_AMOUNT.search(question) or ASKS_MEASURE.search(question)
+    return bool(asks) or any(dimension.asks.search(question) for dimension in _DIMENSIONS)
+
+
+def has_amount(question: str, text: str) -> bool:
+    """Whether *text* has an amount of what *question* asks for.
+
+    Of what is measured, besides times and how often; of a weight, a length, a temperature or a price, one of these. A
+    row of a table may have the unit in its header.
+    """
+    text = _ITEM_LABEL.sub("", text)
+    if not _AMOUNT.search(_NO_MEASURE.sub("", text) if ASKS_MEASURE.search(question) else text):
+        return False
+    return text.startswith("|") or all(
+        dimension.is_in(text) for dimension in _DIMENSIONS if dimension.asks.search(question)
+    )

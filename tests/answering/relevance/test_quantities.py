@@ -1,0 +1,36 @@
+"""Amounts: what is asked for in a weight, a length, a temperature or money is answered by one of these."""
+
+import pytest
+
+from answering.relevance.possible_answers import possible_answers
+from answering.text.sentences import sentence_spans
+from answering.types import Chunk
+
+
+def can_answer(question: str, text: str) -> bool:
+    return possible_answers(question, Chunk("c", "d", "", text, spans=sentence_spans(text)))[-1]
+
+
+@pytest.mark.parametrize(
+    ("question", "answers", "other"),
+    [
+        ("How heavy is the anvil?", "The anvil weighs 65 kg.", "The anvil is 40 cm long."),
+        ("How many kilograms may the lift carry?", "It may carry 320 kilograms.", "It may carry four people."),
+        ("How wide is the gate?", "The gate is 2.4 m wide.", "The gate has two wings."),
+        ("How tall is the mast?", "The mast is 30' tall.", "The mast was built in 1998."),
+        ("How hot may the oven get?", "It may get 250 °C.", "It has 4 shelves."),
+        ("How much does a day ticket cost?", "A day ticket is 7.50.", "A day ticket is valid for 24 hours."),
+        ("What is the price of a locker?", "A locker is free of charge.", "There are 40 lockers."),
+        ("How long is the ferry ride?", "The ride takes 35 minutes.", "The ferry leaves from slip 2."),
+        ("What amount is paid back?", "Up to 30 euros are paid back.", "Meals are paid back on request."),
+    ],
+)
+def test_an_amount_is_of_what_is_asked_for(question: str, answers: str, other: str) -> None:
+    """A number of something else does not answer, whatever the words around it."""
+    assert can_answer(question, answers)
+    assert not can_answer(question, other)
+
+
+def test_a_row_may_have_its_unit_in_the_header() -> None:
+    """A bare number in a table can answer."""
+    assert can_answer("How heavy is the anvil?", "| Tool | kg |\n| Anvil | 65 |")
