@@ -19,12 +19,15 @@ from answering.evidence.anchors import (
 )
 from answering.evidence.attribution import Readings, check_claims
 from answering.evidence.claims import claim_span, introduced
+from answering.evidence.edits import denies
 from answering.evidence.support import Quote
 from answering.ports import ClaimReader
 from answering.text.terms import asks_whether, question_stems, words_of
 from answering.types import Chunk, CitedSentence
 
 _JOINS = frozenset("and but or while whereas although though because which".split())
+_YES = re.compile(r"\W*yes\b", re.IGNORECASE)
+_RESTRICTS = re.compile(r"\b(?:only|prohibited|forbidden|banned)\b", re.IGNORECASE)
 _SEPARATORS = " \t\n,;:—–"
 """What joins a clause that is cut off to the one before it."""
 
@@ -115,6 +118,12 @@ def quote_in_common(some: Sequence[VerifiedSentence], others: Sequence[VerifiedS
         for quote in _quotes(some)
         for other in _quotes(others)
     )
+
+
+def affirms_what_is_denied(verified: Sequence[VerifiedSentence], others: Sequence[VerifiedSentence]) -> bool:
+    """Whether *verified* says "Yes", and *others*, which answer too, deny or restrict: "may only be used by staff"."""
+    affirms = any(_YES.match(sentence.text) and not denies(sentence.text) for sentence in verified)
+    return affirms and any(denies(sentence.text) or _RESTRICTS.search(sentence.text) for sentence in others)
 
 
 def _quotes(verified: Sequence[VerifiedSentence]) -> list[Quote]:

@@ -16,6 +16,8 @@ from answering.types import Chunk
 MIN_WORDS = 3
 """Content words of a lead-in that says something by itself."""
 
+_HEADS = re.compile(r"#|(?:(?:what|when|where|why|how|who|which)[, ]+(?:and |or )?)+to\b[^.:;!]*\Z", re.IGNORECASE)
+"""A heading, also one that was a link to its section: "What to do in case of fire"."""
 _MAY = re.compile(r"(?<=\w )May\b")
 """The month, which is a stop word otherwise."""
 _DENIAL = re.compile(r"\b(?:not|no|never|cannot|\w+n['’]t)\b", re.IGNORECASE)
@@ -107,7 +109,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
         bare = text.endswith(":") and len(frozenset(terms)) < MIN_WORDS
         bare = bare and all(is_long_code(chunk, number) for number in introduced_by(chunk, n))
         possible.append(
-            not (text in headings or text.startswith("#") or text.endswith("?") or repeats or header or bare)
+            not (text in headings or _HEADS.match(text) or text.endswith("?") or repeats or header or bare)
             and not any(first <= start and end <= last for first, last in code)
             and not (for_amount and not has_amount(question, text))
             and not lacks_existing(question, f"{chunk.headings}\n{_question_above(sentences, n)}\n{text}")

@@ -7,7 +7,7 @@ from typing import Any
 
 from langgraph.config import get_stream_writer
 
-from answering.evidence.verify import VerifiedSentence, copied, quote_in_common, verify
+from answering.evidence.verify import VerifiedSentence, affirms_what_is_denied, copied, quote_in_common, verify
 from answering.ports import ClaimReader
 from answering.relevance.counted_rows import ASKS_COUNT, has_rows_to_count
 from answering.relevance.graders import measured_confidence, model_confidence, quote_an_answer
@@ -90,6 +90,9 @@ async def cite(
         return {**update, "outcome": "no_citations"}
     if extractor and draft.by_model and question.attribution == "verified":
         beside = await passages_beside(state, verified, extractor)
+        if affirms_what_is_denied(verified, beside):
+            written = [sentence.text for sentence in verified if sentence.text]
+            return {**update, "unsupported": [*update["unsupported"], *written], "outcome": "no_citations"}
         cited = len(citations)
         citations, pieces = cite_by_document([*verified, *beside], chunks)
         stream_verified(beside, citations[cited:])

@@ -27,6 +27,8 @@ MAX_CHARS_PER_TOKEN, MIN_READ_CHARS = 16, 8_000
 """Most characters read of a reply per allowed token (English has 4 to 5), and at least; a longer one is endless."""
 ATTEMPTS = 2
 """Of a call in all: a chat model's time is short, and a second full wait would not fit."""
+READING_MARGIN = 2.0
+"""How many times as long as by its pace, or as a call may take, a server may read a prompt that its client has left."""
 MEASURE_AGAIN_SECONDS = 60.0
 """Least time between two measurements of a model that is too slow to be asked."""
 _BROKEN = frozenset({"error", "timeout", "load", "unload"})
@@ -143,9 +145,12 @@ class ChatModel:
     ) -> None:
         """End a call that its caller has left; where the server reads on, hold the place until it has read *text*.
 
-        A reply in one piece does not tell: then the pace does.
+        The first token tells; a reply in one piece, and a server that hangs, do not: then the pace does.
         """
-        seconds = LOAD_SECONDS if streamed else self.pace.reading_seconds(text) - (time.monotonic() - reply.begun)
+        seconds = self.pace.reading_seconds(text)
+        if streamed:
+            seconds = READING_MARGIN * max(seconds, self.seconds)
+        seconds -= time.monotonic() - reply.begun
         if not self.reads_on or reply.first or seconds <= 0:
             work.cancel()
             return

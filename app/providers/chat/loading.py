@@ -18,9 +18,11 @@ from graph.errors import ModelLoading
 from prompts import Prompt
 
 LOAD_SECONDS = 600.0
-"""Most time that a model may take to load, or to read a prompt that its client has left."""
+"""Most time that a model may take to load."""
 FIRST_LOAD_SECONDS = 5
 """``Retry-After`` of a model that is loading, where it is not known how long that takes."""
+ASK_AGAIN_SECONDS = 3.0
+"""Seconds without an answer after which a load is asked for again; twice as long each time."""
 KEPT_SHARE = 0.9
 """Share of ``keep_alive`` after which a model is loaded anew: its server counts from an earlier moment."""
 
@@ -88,8 +90,8 @@ class ModelLoader:
     async def _load(self) -> None:
         """Send the instructions alone, for one token."""
         system = self.instructions.system if self.instructions else "Answer."
-        reply = await self._one_token(system, "?")
-        self._load_seconds = time.monotonic() - reply.begun
+        reply = await self._first_of_several(system, "?")
+        self._load_seconds = time.monotonic() - self._loading_since
         if reply.counts.get("prompt_eval_duration"):
             self.pace.observe(system, reply.read(system), (0, 0))
         else:  # the server does not tell how long it read and how long it loaded
@@ -103,6 +105,24 @@ class ModelLoader:
         reply = await self._one_token(system, user)
         text = f"{system}\n{user}"
         self.pace.observe(text, reply.read(text), (0, 0))
+
+    async def _first_of_several(self, system: str, user: str) -> Completion:
+        """Ask for one token, and again where none comes, without ending what was asked before: a request may be lost.
+
+        A server that is loading answers them all when it has loaded.
+        """
+        asked: set[asyncio.Task[Completion]] = set()
+        seconds = ASK_AGAIN_SECONDS
+        try:
+            while True:
+                asked.add(asyncio.create_task(self._one_token(system, user)))
+                done, _ = await asyncio.wait(asked, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+                if done:
+                    return done.pop().result()
+                seconds *= 2.0
+        finally:
+            for task in asked:
+                task.cancel()
 
     async def _one_token(self, system: str, user: str) -> Completion:
         reply = Completion(begun=time.monotonic())

@@ -70,3 +70,13 @@ async def test_a_stream_tells_the_sentence_as_verified(client: httpx.AsyncClient
     verified = [json.loads(data.removeprefix("data: ")) for name, data, *_ in events if name == "event: verified"]
     assert [event["sentence"] for event in verified] == [f"{BESIDE}.", f"{STAFF}."]
     assert events[-1][0] == "event: answer"
+
+
+async def test_a_yes_gives_way_to_passages_that_restrict(client: httpx.AsyncClient, ollama_peer: OllamaPeer) -> None:
+    """Where the best sentence denies what the model affirms, the passages answer, and the "Yes" is listed."""
+    ollama_peer.answers = ["Yes, the band saw stands in the back room [1]."]
+    body = (await client.post("/query", json={"query": "May I use the band saw?", "includeEvidence": True})).json()
+    assert STAFF in body["answer"]
+    assert "Yes" not in body["answer"]
+    assert body["metadata"]["answeredBy"] == "passages"
+    assert body["metadata"]["unsupported"] == ["Yes, the band saw stands in the back room."]

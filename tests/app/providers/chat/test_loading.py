@@ -65,6 +65,18 @@ async def test_a_question_while_the_model_loads_is_told_so(hasty: ChatSynthesize
     assert ollama_peer.hung_up == 0
 
 
+async def test_a_load_that_is_never_answered_is_asked_for_again(
+    hasty: ChatSynthesizer, ollama_peer: OllamaPeer
+) -> None:
+    """A server that hung and came back is asked anew, without a restart of the service."""
+    ollama_peer.fault = Fault("silence")
+    with pytest.raises(ModelLoading):
+        await draft(hasty)
+    ollama_peer.fault = None
+    await hasty.chat.loader.load()
+    assert await draft(hasty) == "The sky is blue. [1]"
+
+
 async def test_a_prompt_that_is_still_read_keeps_the_model_taken(
     hasty: ChatSynthesizer, ollama_peer: OllamaPeer
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -27,24 +27,6 @@ def peer() -> Iterator[RerankPeer]:
 @pytest.fixture(params=list(NAMES))
 def settings(peer: RerankPeer, request: pytest.FixtureRequest) -> Settings:
     return load_settings(reranker=NAMES[request.param].format(url=peer.url), reranker_api_key=peer.key)
-
-
-@pytest.fixture
-async def impatient(settings: Settings) -> AsyncIterator[Callable[[float], RerankGrader]]:
-    made: list[RerankGrader] = []
-
-    def make(seconds: float) -> RerankGrader:
-        made.append(RerankGrader(make_reranker(settings), seconds=seconds))
-        return made[-1]
-
-    yield make
-    for grader in made:
-        await grader.aclose()
-
-
-@pytest.fixture
-def grader(impatient: Callable[[float], RerankGrader]) -> RerankGrader:
-    return impatient(20.0)
 
 
 class TestServers(RerankerKit):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Iterator
 from inspect import signature
 
 import cohere
@@ -33,24 +33,6 @@ def peer() -> Iterator[CoherePeer]:
 @pytest.fixture
 def settings(peer: CoherePeer) -> Settings:
     return load_settings(reranker=MODEL, cohere_api_key=peer.key, cohere_base_url=peer.url)
-
-
-@pytest.fixture
-async def impatient(settings: Settings) -> AsyncIterator[Callable[[float], RerankGrader]]:
-    made: list[RerankGrader] = []
-
-    def make(seconds: float) -> RerankGrader:
-        made.append(RerankGrader(make_reranker(settings), seconds=seconds))
-        return made[-1]
-
-    yield make
-    for grader in made:
-        await grader.aclose()
-
-
-@pytest.fixture
-def grader(impatient: Callable[[float], RerankGrader]) -> RerankGrader:
-    return impatient(20.0)
 
 
 class TestCohere(RerankerKit):
