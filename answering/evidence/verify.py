@@ -148,9 +148,8 @@ def _judged(
         reaches = [_reach(draft, anchor) for anchor in anchors if not anchor.uncited]
         stop = next((at for at, complete in reaches if not complete), end)
     kept = draft.text[start:stop].rstrip(_SEPARATORS)
-    before, _, last = kept.rpartition(" ")
-    if stop < end and last.lower() in _JOINS:
-        kept = before.rstrip(_SEPARATORS)
+    if stop < end:
+        kept = _without_join(kept)
     if not supported or not kept:
         return VerifiedSentence("", sentence.before, support=support, removed=sentence.text)
     explained = says_yes_or_no(draft, number) and number + 1 < len(draft.sentences)  # the next sentence is cited
@@ -163,10 +162,18 @@ def _judged(
             key = (quote.chunk_id, quote.start, stretch)
             if key not in carried:
                 carried.add(key)
-                citations.append((min(anchor.position, stop) - start, (stretch, quote)))
+                claim = stretch if stretch in kept or stop == end else _without_join(stretch)
+                citations.append((min(anchor.position, stop) - start, (claim, quote)))
     text = sentence.text if stop == end else f"{kept}{_closing(sentence.text)}"
     removed = draft.text[slice(*claim_span(draft.text, stop, end))] if stop < end else ""
     return VerifiedSentence(text, sentence.before, tuple(citations), support, removed.strip(".!? ") and removed)
+
+
+def _without_join(text: str) -> str:
+    """Return *text* without what joins it to a clause that is cut off: ", and"."""
+    text = text.rstrip(_SEPARATORS)
+    before, _, last = text.rpartition(" ")
+    return before.rstrip(_SEPARATORS) if last.lower() in _JOINS else text
 
 
 def _reach(draft: AnchoredDraft, anchor: CitationAnchor) -> tuple[int, bool]:

@@ -7,13 +7,13 @@ the same form. Where one of them has a name that the question has, the others ar
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress, groupby, pairwise, permutations
+from itertools import compress, groupby, pairwise, permutations, zip_longest
 
 from answering.relevance.entities import about_labels, asked_labels, of_other_complement, of_other_subject
 from answering.relevance.named_things import are_alike, content, exchanged, is_same_form, is_uncased, tokens_of
 from answering.relevance.openings import of_other_opening
 from answering.relevance.topics import of_other_topic
-from answering.text.blocks import before, cells, is_row, table_header
+from answering.text.blocks import before, cells, column_names, is_row, table_header
 from answering.text.terms import is_content, stem, stems, vocabulary, words
 from answering.types import About, Chunk
 
@@ -65,6 +65,8 @@ def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     most_others = max((len(_surely(named_fields[place], place, found)) for place in found.others), default=0)
     if found.asked and most_others > most_asked:  # the asked one does not have what others of its kind have
         found.others |= found.asked
+    if any(named_fields[at, n] and is_row(chunks[at], n) for at, n in found.asked):  # another table has no such column
+        found.others.update((at, n) for at, n in found.asked if is_row(chunks[at], n) and not named_fields[at, n])
     about = [[About.UNKNOWN] * len(chunk.spans) for chunk in chunks]
     if found.others:  # without another there is nothing to tell apart
         for at, n in found.asked:
@@ -94,6 +96,7 @@ def _rows(found: Comparison) -> None:
                 tables.setdefault((chunk.document_id, chunk.sentences[header[0]]), []).append((at, n))
     for (_, names), rows in tables.items():
         named = [[_named_in(cell, found) for cell in cells(found.chunks[at].sentences[n])] for at, n in rows]
+        _partly_named(found, rows)
         common = frozenset.intersection(*map(_union, named)) | content(names)
         named = [[cell - common for cell in row] for row in named]
         keys = {row[0] for row in named}
@@ -105,6 +108,22 @@ def _rows(found: Comparison) -> None:
             (found.asked if row in best else found.others).add(position)
         found.names |= _union([_union(row) for row in best])
         found.kinds |= content(cells(names)[0])
+
+
+def _partly_named(found: Comparison, rows: Sequence[Position]) -> None:
+    """Compare the names in each column of which the question has a part: one of which it has more tells the others off.
+
+    For "amber float", "Fishing float, green" beside "Fishing float, amber".
+    """
+    texts = [cells(found.chunks[at].sentences[n]) for at, n in rows]
+    for column in zip_longest(*texts, fillvalue=""):
+        short = [text if len(_TOKEN.findall(text)) <= LONGEST_NAME else "" for text in column]
+        named = [content(text) & found.stems for text in short]
+        best = [name for name in named if any(other and other < name for other in named)]
+        if not best:
+            continue
+        for position, name in zip(rows, named, strict=True):
+            (found.asked if name in best else found.others).add(position)
 
 
 def _named_in(cell: str, found: Comparison) -> Stems:
@@ -228,7 +247,7 @@ def _field_words(chunk: Chunk, n: int) -> Stems:
 
 def _field_text(chunk: Chunk, n: int) -> str:
     header, text = table_header(chunk, n), chunk.sentences[n]
-    return " ".join(compress(cells(chunk.sentences[header[0]]), cells(text))) if header else text
+    return " ".join(compress(column_names(chunk.sentences[header[0]]), cells(text))) if header else text
 
 
 def _surely(named: Stems, place: Position, found: Comparison) -> Stems:

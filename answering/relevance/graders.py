@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 
 from answering.relevance.entities import names_another, of_others
 from answering.relevance.features import measure
+from answering.relevance.key_words import KEY_MISSING_FACTOR, key_words, lacks_key_word
 from answering.relevance.possible_answers import are_of_kind
 from answering.types import About, Chunk, Citation, Question, SubqueryResults
 
@@ -78,6 +79,7 @@ def best_first(chunks: Sequence[Chunk]) -> list[Chunk]:
 def assess(results: SubqueryResults, calibration: Calibration) -> SubqueryResults:
     """Set ``scores``, ``relevance`` and ``answers`` of every candidate of *results*, for its question."""
     assessed = []
+    keys = key_words(results.question, results.chunks)
     for chunk, matches, features in measure(results):
         named = features._asdict()
         full_text = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
@@ -89,6 +91,8 @@ def assess(results: SubqueryResults, calibration: Calibration) -> SubqueryResult
         of_another = number is not None and (of_others(results.question, chunk)[number] or not any(of_kind))
         of_another = of_another or any(names_another(results.question, text) for text in (full_text, best))
         factor = OTHER_LABEL_FACTOR if of_another else 1.0
+        if number is not None and lacks_key_word(keys, chunk, number):
+            factor *= KEY_MISSING_FACTOR
         # In other words than the question, a passage is far from it by every cosine: it may answer yet.
         if chunk.reading:
             answers = calibration.answers_read.probability(named)

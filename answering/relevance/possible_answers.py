@@ -3,12 +3,20 @@
 import re
 from collections.abc import Sequence
 
-from answering.relevance.counted_rows import ASKS_COUNT, has_rows_to_count
+from answering.relevance.counted_rows import ASKS_COUNT, counted_noun, has_rows_to_count
 from answering.relevance.entities import MONTH, names_another, of_others
-from answering.relevance.quantities import ASKS_MEASURE, DAYS, asks_amount, has_amount
+from answering.relevance.quantities import (
+    ASKS_HOW_MANY,
+    ASKS_MEASURE,
+    DAYS,
+    asks_amount,
+    has_amount,
+    measured_columns,
+    measures,
+)
 from answering.relevance.topics import lacks_existing
 from answering.relevance.weekdays import is_of_other_days
-from answering.text.blocks import cells, introduced_by, is_long_code, table_header
+from answering.text.blocks import cells, column_names, introduced_by, is_long_code, table_header
 from answering.text.sentences import code_spans
 from answering.text.terms import NUMBERS, asks_whether, is_content, stem, stems, words
 from answering.types import Chunk
@@ -114,7 +122,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
             and not (for_amount and not has_amount(question, text))
             and not lacks_existing(question, f"{chunk.headings}\n{_question_above(sentences, n)}\n{text}")
             and not (_lacks_agent(question, text) or others[n])
-            and not ((counts and rows[n]) or _lacks_cell(question, chunk, n))
+            and not ((counts and rows[n]) or _lacks_cell(question, chunk, n) or _lacks_number(question, chunk, n))
         )
     return tuple(possible)
 
@@ -179,13 +187,30 @@ def _lacks_cell(question: str, chunk: Chunk, n: int) -> bool:
     header, asked = table_header(chunk, n), frozenset(stems(question))
     if not header:
         return False
-    names, row = cells(chunk.sentences[header[0]]), cells(chunk.sentences[n])
+    names, row = column_names(chunk.sentences[header[0]]), cells(chunk.sentences[n])
     row += [""] * (len(names) - len(row))
     named = asked.union(f"{word}{ending}" for word in asked for ending in ("r", "er", "or"))  # "Driver": who drives
     shared = [len(named.intersection(stems(name))) for name in names[1:]]
     columns = [value for value, common in zip(row[1:], shared, strict=False) if 0 < common == max(shared)]
     persons = [value for value in row if not re.search(r"\d", value) and not asked.issuperset(stems(value))]
     return (bool(columns) and not any(columns)) or (bool(_ASKS_WHO.search(question)) and not persons)
+
+
+def _lacks_number(question: str, chunk: Chunk, n: int) -> bool:
+    """Whether row *n* is empty in the columns that have what *question* measures, or has no number of what it counts.
+
+    The number stands beside the name of what is counted, or in its column.
+    """
+    header = table_header(chunk, n)
+    if not header:
+        return False
+    names, row = column_names(chunk.sentences[header[0]]), cells(chunk.sentences[n])
+    rows = [cells(text) for text in chunk.sentences[header[0] + 1 :] if text.startswith("|")]
+    if columns := measured_columns(question, names, rows):
+        return not any(value for at in columns for value in row[at : at + 1])
+    noun = counted_noun(question) if ASKS_HOW_MANY.search(question) and not measures(question) else ""
+    numbers = [f"{name} {value}" for name, value in zip(names, row, strict=False) if re.search(r"\d", value)]
+    return bool(noun) and not any(noun in stems(number) for number in numbers)
 
 
 def has_kind(question: str, text: str) -> bool:

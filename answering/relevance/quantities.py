@@ -1,6 +1,7 @@
 """Tell whether a sentence has an amount of what a question asks for: a number, a weight, a length, a price."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from answering.text.amounts import amounts
@@ -13,6 +14,15 @@ _ASKS_AMOUNT = re.compile(
     r"|wh(?:at|ich)\b.*\bnumber)\b",
     re.IGNORECASE,
 )
+_ASKS_CODE = re.compile(
+    r"\b(?:what(?:['’]s| is| are)|which is) (?:(?:the|your|our) )?(?:\w+ ){0,2}"
+    r"(?:code|pin|phone|telephone|fax|extension)\b",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"\d{3}|\d[ -]\d|\b[A-Z]+-?\d")
+ASKS_HOW_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)
+_NO_COUNT = re.compile(r"\b\d{1,2}[:.]\d\d\b|\b\d{4}-\d\d-\d\d\b|\b[A-Z]\w+ \d+\b(?! \w)")
+"""A time of day, a day, and the number of a thing at the end of what is said of it ("Studio 1"): no count."""
 _AMOUNT = re.compile(
     rf"""\d|\b(?:{"|".join(NUMBERS)}|hundreds?|thousands?|million|billion|dozens?|half|quarter|third|fortnight|once|twice|double|triple|single|couple|several|few|no|none|never|nothing
     |zero|free|unlimited|until|forever|indefinitely|always|immediately|every|each|hourly|daily|weekly|monthly|quarterly
@@ -107,8 +117,28 @@ _DIMENSIONS = (
 
 def asks_amount(question: str) -> bool:
     """Whether *question* asks for an amount of anything."""
-    asks = _ASKS_AMOUNT.search(question) or ASKS_MEASURE.search(question)
-    return bool(asks) or any(dimension.asks.search(question) for dimension in _DIMENSIONS)
+    asks = _ASKS_AMOUNT.search(question) or ASKS_MEASURE.search(question) or _ASKS_CODE.search(question)
+    return bool(asks) or measures(question)
+
+
+def measures(question: str) -> bool:
+    """Whether *question* asks for a weight, a length, a temperature, a duration or a price."""
+    return any(dimension.asks.search(question) for dimension in _DIMENSIONS)
+
+
+def measured_columns(question: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return the columns of a table, with the *names* and *rows*, that hold the weight or price *question* asks for."""
+    dimensions = [dimension for dimension in _DIMENSIONS if dimension.asks.search(question)]
+    return [
+        at
+        for at, name in enumerate(names)
+        if any(
+            dimension.is_in(f"{name}: {value}")
+            for row in rows
+            for value in row[at : at + 1]
+            for dimension in dimensions
+        )
+    ]
 
 
 def has_amount(question: str, text: str) -> bool:
@@ -118,6 +148,10 @@ def has_amount(question: str, text: str) -> bool:
     row of a table may have the unit in its header.
     """
     text = _ITEM_LABEL.sub("", text)
+    if _ASKS_CODE.search(question) and not _CODE.search(text):
+        return False
+    if ASKS_HOW_MANY.search(question) and not text.startswith("|"):
+        text = _NO_COUNT.sub(" ", text)
     if not _AMOUNT.search(_NO_MEASURE.sub("", text) if ASKS_MEASURE.search(question) else text):
         return False
     return text.startswith("|") or all(

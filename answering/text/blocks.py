@@ -96,6 +96,11 @@ def cells(row: str) -> list[str]:
     return [cell.strip() for cell in _BAR.split(row.strip().removeprefix("|").removesuffix("|"))]
 
 
+def column_names(header: str) -> list[str]:
+    """Return the names in the *header* of a table, as words: "insured_eur" as "insured eur"."""
+    return [name.replace("_", " ") for name in cells(header)]
+
+
 def labelled(header: str, row: str) -> str:
     """Return the cells of *row* after their columns' names, "Plan: Basic; Price: $5"; a longer row as it is."""
     names, values = cells(header), cells(row)

@@ -106,6 +106,10 @@ def _list_marker(line: str, listed: bool) -> re.Match[str] | None:
     return _BULLET.match(line)
 
 
+_NARROW = dict.fromkeys((code for code in range(0x80, 0x3001) if chr(code).isspace()), " ")
+"""White space of more than one byte, for which `sentencex` panics in some places."""
+
+
 def _prose(text: str, start: int, end: int) -> Iterator[Span]:
     """Yield the sentences of the prose at *start*:*end*."""
     for begin, stop in _segments(text[start:end], start):
@@ -127,7 +131,7 @@ def _segments(prose: str, position: int) -> Iterator[Span]:
     code = [match.span() for match in _INLINE.finditer(prose)] if "`" in prose else []
     for piece in [prose] if len(prose) <= _VERY_LONG else _PIECE.findall(prose.translate(_WITHOUT_PAIRS)):
         begin = position
-        for sentence, following in pairwise([*sentencex.segment("en", piece), ""]):
+        for sentence, following in pairwise([*sentencex.segment("en", piece.translate(_NARROW)), ""]):
             position += len(sentence)
             short = _TITLE.search(sentence) or (_ABBREVIATED.search(sentence) and _GOES_ON.match(following))
             short = short or (sentence.endswith(("」", "』")) and following.startswith(_QUOTING))

@@ -177,7 +177,12 @@ def english_idf(stem: str) -> float:
     By Zipf's law (1949) a word's rank is inverse to its frequency, so this is an idf up to constants; in a small
     collection every missing word seems rare. The ranks are of ``common_stems.txt`` (``training/common_stems.py``).
     """
-    return max(0.1, math.log(_ranks().get(stem, RANK_OF_OTHERS) / FLAT_RANKS))
+    return max(0.1, math.log(frequency_rank(stem) / FLAT_RANKS))
+
+
+def frequency_rank(stem: str) -> int:
+    """Return the frequency rank of *stem* in English, from 1; of one not among the commonest ``RANK_OF_OTHERS``."""
+    return _ranks().get(stem, RANK_OF_OTHERS)
 
 
 def is_common(stem: str) -> bool:

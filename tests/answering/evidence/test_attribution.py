@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from answering.evidence.verify import VerifiedSentence
@@ -199,6 +199,7 @@ PARTS = [
 ]
 
 
+@example(["[2, 3]", PUMP, ", and ", "[1]", PUMP], False, False)
 @given(st.lists(st.sampled_from(PARTS), max_size=12), st.booleans(), st.booleans())
 async def test_what_is_cited_is_true_of_the_answer(parts: list[str], truncated: bool, attribute: bool) -> None:
     """Every number counts a cited document, every quote is its chunk's text, every claim a stretch of the answer."""

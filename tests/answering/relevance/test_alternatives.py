@@ -223,3 +223,20 @@ def test_a_ticket_that_no_row_has_is_in_none() -> None:
     table = "| Ticket | Price |\n| Adult | 11.00 |\n| Senior | 8.50 |"
     about = about_of("student ticket price", [chunk_of(table)])
     assert {about["| Adult | 11.00 |"], about["| Senior | 8.50 |"]} == {About.ANOTHER}
+
+
+def test_of_names_that_are_asked_in_part_the_fuller_one_is_meant() -> None:
+    """ "amber float" is "Fishing float, amber", and not the green one, nor an anchor."""
+    rows = ("No | Object | Shelf", "1 | Fishing float, green | C2", "2 | Fishing float, amber | C3", "3 | Anchor | E1")
+    table = "\n".join(f"| {row} |" for row in rows)
+    about = about_of("shelf amber float", [chunk_of(table)])
+    assert [mark is About.ANOTHER for mark in about.values()] == [False, True, False, True]
+
+
+def test_a_table_without_the_column_gives_way_to_one_that_has_it() -> None:
+    """A loan of the film tells nothing of the day on which it was inspected."""
+    prints = chunk_of("| Title | Inspected |\n| Night Tram | 21 June |\n| Regatta | 3 May |", "Prints", "prints")
+    loans = chunk_of("| Title | Due back |\n| Night Tram | 19 May |\n| Regatta | 4 May |", "Loans", "loans")
+    about = about_of("inspection date of Night Tram", [loans, prints])
+    assert about["| Night Tram | 19 May |"] is About.ANOTHER
+    assert about["| Night Tram | 21 June |"] is About.LOOKED_UP

@@ -22,6 +22,9 @@ def can_answer(question: str, text: str) -> bool:
         ("How much does a day ticket cost?", "A day ticket is 7.50.", "A day ticket is valid for 24 hours."),
         ("What is the price of a locker?", "A locker is free of charge.", "There are 40 lockers."),
         ("How long is the ferry ride?", "The ride takes 35 minutes.", "The ferry leaves from slip 2."),
+        ("What is the code of the safe?", "The safe opens with 4471.", "The card lies in the safe on floor 5."),
+        ("What's the phone number of the kiosk?", "The kiosk is on 555 0148.", "Kiosk 2 has no phone."),
+        ("How many mornings does Aled present?", "He presents on three mornings.", "06:00 Porridge: Studio 1"),
         ("What amount is paid back?", "Up to 30 euros are paid back.", "Meals are paid back on request."),
     ],
 )
@@ -34,3 +37,23 @@ def test_an_amount_is_of_what_is_asked_for(question: str, answers: str, other: s
 def test_a_row_may_have_its_unit_in_the_header() -> None:
     """A bare number in a table can answer."""
     assert can_answer("How heavy is the anvil?", "| Tool | kg |\n| Anvil | 65 |")
+
+
+BARS = "| Bar | Load | Drive |\n| 6 | 250 kg | motor |\n| 7 | | hand |"
+STORE = "| reg_no | object | store | insured_eur |\n| 12 | anchor | cellar | 110 |\n| 14 | bonnet | attic | |"
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "can"),
+    [
+        ("How many kilos may hang on bar 6?", BARS, {1}),
+        ("How many kilos may hang on bar 7?", BARS, set()),
+        ("How many objects are in the cellar?", STORE, set()),
+        ("What is the insured value of the bonnet?", STORE, {1}),
+        ("How many beds has the Larch lodge?", "| Lodge | Beds |\n| Larch | 9 |\n| Birch | |", {1}),
+    ],
+)
+def test_a_row_has_the_number_that_is_asked_for(question: str, table: str, can: set[int]) -> None:
+    """In a column that holds such amounts, or is named so; a number of something else, or an empty cell, is none."""
+    chunk = Chunk("c", "d", "", table, spans=sentence_spans(table))
+    assert {n for n, possible in enumerate(possible_answers(question, chunk)) if possible} == can

@@ -135,3 +135,10 @@ def test_a_unit_of_one_letter_ends_a_sentence() -> None:
     text = "It runs at 500 Mbit/s. The other does 30 km/h. It weighs 5 t. Ask J. Smith."
     found = [text[start:end] for start, end in sentence_spans(text)]
     assert found == ["It runs at 500 Mbit/s.", "The other does 30 km/h.", "It weighs 5 t.", "Ask J. Smith."]
+
+
+@pytest.mark.parametrize("space", ["\u2028", "\u2029", "\x85", "\u00a0", "\u3000", "\u2003", "\u202f"])
+def test_a_wide_space_does_not_end_the_process(space: str) -> None:
+    """The library that cuts sentences panics on some of these, which no ``except Exception`` catches."""
+    text = f"{space}\tA{space}.`???\U0001f600|.\t"
+    assert all(0 <= start < end <= len(text) for start, end in sentence_spans(text))
