@@ -19,15 +19,12 @@ from answering.evidence.anchors import (
 )
 from answering.evidence.attribution import Readings, check_claims
 from answering.evidence.claims import claim_span, introduced
-from answering.evidence.edits import denies
 from answering.evidence.support import Quote
 from answering.ports import ClaimReader
 from answering.text.terms import asks_whether, question_stems, words_of
 from answering.types import Chunk, CitedSentence
 
 _JOINS = frozenset("and but or while whereas although though because which".split())
-_YES = re.compile(r"\W*yes\b", re.IGNORECASE)
-_RESTRICTS = re.compile(r"\b(?:only|prohibited|forbidden|banned)\b", re.IGNORECASE)
 _SEPARATORS = " \t\n,;:—–"
 """What joins a clause that is cut off to the one before it."""
 
@@ -109,25 +106,6 @@ def copied(sentence: CitedSentence, chunks: Sequence[Chunk]) -> VerifiedSentence
         return VerifiedSentence("", sentence.before, support=0.0, removed=sentence.text)
     support = 1.0 if supported else None
     return VerifiedSentence(sentence.text, sentence.before, tuple(supported), support)
-
-
-def quote_in_common(some: Sequence[VerifiedSentence], others: Sequence[VerifiedSentence]) -> bool:
-    """Whether a quote of *some* overlaps one of *others*."""
-    return any(
-        quote.chunk_id == other.chunk_id and quote.start < other.end and other.start < quote.end
-        for quote in _quotes(some)
-        for other in _quotes(others)
-    )
-
-
-def affirms_what_is_denied(verified: Sequence[VerifiedSentence], others: Sequence[VerifiedSentence]) -> bool:
-    """Whether *verified* says "Yes", and *others*, which answer too, deny or restrict: "may only be used by staff"."""
-    affirms = any(_YES.match(sentence.text) and not denies(sentence.text) for sentence in verified)
-    return affirms and any(denies(sentence.text) or _RESTRICTS.search(sentence.text) for sentence in others)
-
-
-def _quotes(verified: Sequence[VerifiedSentence]) -> list[Quote]:
-    return [quote for sentence in verified for _, (_, quote) in sentence.supported]
 
 
 def _bare(text: str) -> str:

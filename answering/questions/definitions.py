@@ -1,11 +1,25 @@
-"""Find the term whose meaning a question asks for, and the sentence that defines it."""
+"""Find the terms of a question that decide: one whose meaning is asked for, and rare ones that the documents have.
+
+"Ours are changed every 18 months" hardly answers "How often is the blower changed?", where another passage speaks of
+the blower.
+"""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from answering.text.blocks import before, bullet, cells, is_row, table_header
-from answering.text.terms import AUXILIARIES, is_content, stem, words
+from answering.text.terms import (
+    AUXILIARIES,
+    coverage,
+    frequency_rank,
+    is_content,
+    question_stems,
+    stem,
+    vocabulary,
+    words,
+)
 from answering.types import Chunk, ReadPassage, SubqueryResults
 
 MAX_WORDS = 4
@@ -16,6 +30,13 @@ DEFINED, NOT_DEFINED = 4.0, 2.0
 Not fitted: hardly a question of the fitted sets asks what a term means."""
 LONGEST = 120
 """Characters of the beginning of a sentence in which a term is looked for."""
+_MANNER = re.compile(r"\bby default\b", re.IGNORECASE)
+KEY_RANK = 3_000
+"""Frequency rank from which a stem of English says what a question is about."""
+KEY_MISSING_FACTOR = 0.65
+"""Share of its probability to answer that a chunk keeps where its best sentence lacks such a word.
+
+Chosen of five, with ``KEY_RANK``: ``docs/relevance.md``."""
 _ASKED = re.compile(
     r"""(?:what(?:'s|\ is|\ are|\ was|s)\ (?:meant\ by\ |the\ meaning\ of\ )?
     |what\ do(?:es)?\ (?=.*\b(?:mean|stand\ for)\b)|define\ |explain\ |who\ is\ (?!the\b)
@@ -119,3 +140,23 @@ def with_definition(question: str, reading: ReadPassage, definition: int | None)
     best = max(reading.null, *reading.sentences) + DEFINED
     scores = tuple(best if n == definition else score for n, score in enumerate(reading.sentences))
     return replace(reading, sentences=scores, answerable=max(reading.answerable, DEFINED))
+
+
+def key_words(question: str, chunks: Sequence[Chunk]) -> tuple[str, ...]:
+    """Return the rare stems of *question* that one of *chunks* has; others may be said in other words."""
+    rare = [
+        stem for stem in dict.fromkeys(question_stems(_MANNER.sub("", question))) if frequency_rank(stem) > KEY_RANK
+    ]
+    texts = [f"{chunk.headings}\n{chunk.text}".lower() for chunk in chunks] if rare else []
+    return tuple(stem for stem in rare if any(stem in text for text in texts))
+
+
+def lacks_key_word(keys: Sequence[str], chunk: Chunk, n: int) -> bool:
+    """Whether sentence *n* of *chunk*, what is before it in its paragraph, and its headings lack one of *keys*."""
+    if not keys:
+        return False
+    first = next((at for at in range(n, 0, -1) if "\n\n" in before(chunk, at)), 0)
+    if first and chunk.sentences[first - 1].endswith(":"):
+        first -= 1  # its lead-in
+    said = vocabulary("\n".join([chunk.headings, *chunk.sentences[first : n + 1]]))
+    return any(not coverage({key: 1.0}, said) for key in keys)

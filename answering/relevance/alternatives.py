@@ -7,14 +7,20 @@ the same form. Where one of them has a name that the question has, the others ar
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress, groupby, pairwise, permutations, zip_longest
+from itertools import compress, groupby, zip_longest
 
-from answering.relevance.entities import about_labels, asked_labels, of_other_complement, of_other_subject
-from answering.relevance.named_things import are_alike, content, exchanged, is_same_form, is_uncased, tokens_of
+from answering.relevance.entities import about_labels, asked_labels
+from answering.relevance.named_things import are_alike, content, exchanged, is_same_form, tokens_of
 from answering.relevance.openings import of_other_opening
-from answering.relevance.topics import of_other_topic
+from answering.relevance.subjects import (
+    of_other_complement,
+    of_other_subject,
+    of_other_topic,
+    of_unknown_kind,
+    of_unknown_name,
+)
 from answering.text.blocks import before, cells, column_names, is_row, table_header
-from answering.text.terms import is_content, stem, stems, vocabulary, words
+from answering.text.terms import is_content, is_uncased, stem, words
 from answering.types import About, Chunk
 
 SHORT_STEM = 4
@@ -52,12 +58,16 @@ class Comparison:
 def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     """Return *chunks*, the candidates for *question*, with ``about`` set."""
     found = Comparison(question, chunks)
-    for compare in (_labels, _rows, _sections, _sentences, _unknown):
+    for compare in (_labels, _rows, _sections, _sentences):
         compare(found)
+    if not found.asked:
+        found.others.update(of_unknown_name(question, chunks))
     for others in (of_other_complement, of_other_subject, of_other_topic):
         found.others.update(others(question, chunks))
     if is_uncased(question):
         found.others.update(of_other_opening(question, chunks))
+    else:
+        found.others.update(of_unknown_kind(question, chunks))
     found.asked -= found.others
     fields = found.stems - found.names - found.kinds
     named_fields = {(at, n): _field_words(chunks[at], n) & fields for at, n in found.asked | found.others}
@@ -111,10 +121,7 @@ def _rows(found: Comparison) -> None:
 
 
 def _partly_named(found: Comparison, rows: Sequence[Position]) -> None:
-    """Compare the names in each column of which the question has a part: one of which it has more tells the others off.
-
-    For "amber float", "Fishing float, green" beside "Fishing float, amber".
-    """
+    """Compare the names in each column that are asked in part: "amber float" is no "Fishing float, green"."""
     texts = [cells(found.chunks[at].sentences[n]) for at, n in rows]
     for column in zip_longest(*texts, fillvalue=""):
         short = [text if len(_TOKEN.findall(text)) <= LONGEST_NAME else "" for text in column]
@@ -189,55 +196,6 @@ def _sentences(found: Comparison) -> None:
             if side is not None:
                 side.add((at, n))
     found.names.update(stem(word) for name, _ in rivals for word in name)
-
-
-def _unknown(found: Comparison) -> None:
-    """Compare what is asked by a word that no chunk has, before a noun or in a name, with what there is of its kind."""
-    known = _union([vocabulary(f"{chunk.headings}\n{chunk.text}") for chunk in found.chunks])
-    _unknown_name(found, known)
-    if is_uncased(found.question):  # its interrogatives are no stop words
-        return
-    for word, noun in pairwise(found.tokens):
-        missing = is_content(word) and word not in known and stem(word) not in known
-        if not (missing and is_content(noun)):
-            continue
-        texts = [
-            (at, n, sentence) for at, chunk in enumerate(found.chunks) for n, sentence in enumerate(chunk.sentences)
-        ]
-        before_noun = {
-            (at, n): _words_before(noun, f"{found.chunks[at].section or ''}\n{text}")
-            or _key_of(noun, found.chunks[at], n)
-            for at, n, text in texts
-        }
-        if len(_union(list(before_noun.values()))) > 1:
-            found.others.update(position for position, some in before_noun.items() if some)
-
-
-def _unknown_name(found: Comparison, known: Stems) -> None:
-    """Compare sections that are alike and below names, where the question has a name that no chunk has."""
-    _, *tokens = _TOKEN.findall(found.question) or [""]
-    if found.asked or not any(
-        token[0].isupper() and is_content(token.lower()) and stem(token.lower()) not in known for token in tokens
-    ):
-        return
-    headings = [chunk.section or chunk.title for chunk in found.chunks]
-    named = [at for at, text in enumerate(headings) if all(token[0].isupper() for token in _TOKEN.findall(text))]
-    for one, other in permutations(named, 2):
-        if headings[one] != headings[other] and are_alike(found.chunks[one], found.chunks[other]):
-            found.others.update((one, n) for n in range(len(found.chunks[one].spans)))
-
-
-def _key_of(noun: str, chunk: Chunk, n: int) -> Stems:
-    """Return the stems of the first cell of row *n*, where *noun* names its column."""
-    header = table_header(chunk, n)
-    names = stems(cells(chunk.sentences[header[0]])[0]) if header else ()
-    return content(cells(chunk.sentences[n])[0]) if stem(noun) in names else frozenset()
-
-
-def _words_before(noun: str, text: str) -> Stems:
-    """Return the content words that stand before *noun* in *text*."""
-    tokens = tokens_of(text)
-    return frozenset(one for one, two in pairwise(tokens) if stem(two) == stem(noun) and is_content(one))
 
 
 def _field_words(chunk: Chunk, n: int) -> Stems:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
+from answering.questions.definitions import KEY_MISSING_FACTOR, key_words, lacks_key_word
 from answering.relevance.entities import names_another, of_others
 from answering.relevance.features import measure
-from answering.relevance.key_words import KEY_MISSING_FACTOR, key_words, lacks_key_word
 from answering.relevance.possible_answers import are_of_kind
 from answering.types import About, Chunk, Citation, Question, SubqueryResults
 

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-import regex
-
 from answering.text.terms import is_content, stem, words
 from answering.types import Chunk
 
@@ -71,7 +69,7 @@ def named_things(text: str, *, heading: bool = False) -> Named:
             is_content(word)
             and word.isalpha()
             and _LETTER_OR_ROMAN.fullmatch(second)
-            and not _opens_clause(second, third)
+            and not (second == "I" and third[:1].isalpha())  # "the kiln I use"
         ):
             found.setdefault(stem(word), set()).add(second)
         elif contrast_of(word) and label.isalpha() and is_content(label):
@@ -82,11 +80,6 @@ def named_things(text: str, *, heading: bool = False) -> Named:
     for noun, name in _names(["", *_linked(_PARTS.findall(text))], heading=heading):
         found.setdefault(noun, set()).add(name)
     return {noun: frozenset(labels) for noun, labels in found.items()}
-
-
-def _opens_clause(numeral: str, following: str) -> bool:
-    """Whether *numeral* may be the pronoun: "the kiln I use", not "kiln I." or "Kiln I"."""
-    return numeral == "I" and following[:1].isalpha()
 
 
 def _linked(tokens: Sequence[str]) -> list[str]:
@@ -208,11 +201,6 @@ def exchanged(mine: str, theirs: str, names: set[str]) -> Iterator[tuple[tuple[s
         name, rival = contents(a[i:j]), contents(b[k:m])
         if kind == "replace" and name and rival and names.issuperset(name) and names.isdisjoint(rival):
             yield name, rival
-
-
-def is_uncased(text: str) -> bool:
-    """Whether *text* is in a script without capitals, as Chinese, Japanese, Hindi, Arabic and Hebrew are."""
-    return bool(regex.search(r"[\p{Lo}--\p{Latin}]", text, regex.V1))
 
 
 def content(text: str) -> frozenset[str]:

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from answering.relevance.counted_rows import ASKS_COUNT, counted_noun, has_rows_to_count
 from answering.relevance.entities import MONTH, names_another, of_others
 from answering.relevance.quantities import (
+    ASKS_AMOUNT,
     ASKS_HOW_MANY,
     ASKS_MEASURE,
     DAYS,
-    asks_amount,
     has_amount,
     measured_columns,
     measures,
 )
-from answering.relevance.topics import lacks_existing
+from answering.relevance.subjects import lacks_existing
 from answering.relevance.weekdays import is_of_other_days
 from answering.text.blocks import cells, column_names, introduced_by, is_long_code, table_header
 from answering.text.sentences import code_spans
@@ -43,7 +43,6 @@ _FIELD = re.compile(r"\||[^:]{1,40}:\s")
 """A row of a table, or a field of a record: its subject stands elsewhere."""
 _ARTICLE = re.compile(r"\b(?:the|an?)\b", re.IGNORECASE)
 _AGENT = re.compile(r"\bby\b|\bwork of\b", re.IGNORECASE)
-_YES_OR_NO = re.compile(r"\W*(?:yes|no|sure|certainly|unfortunately|sorry|of course)\b", re.IGNORECASE)
 _REFERS = frozenset("it its he his she her they them their this that these those such".split())
 _ASKS_WHO = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 _ASKS_FREQUENCY = re.compile(r"\bhow (?:often|frequently|many times)\b|\bwhat frequency\b", re.IGNORECASE)
@@ -99,7 +98,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     """
     question_terms = frozenset(stems(question))
     whether = any(map(asks_whether, question.split(", ")))
-    for_amount = asks_amount(question)
+    for_amount = ASKS_AMOUNT.search(question)
     quantities = _QUANTITIES.difference(words(question))
     headings = {chunk.title, chunk.chapter, chunk.section}
     code = code_spans(chunk.text)
@@ -120,7 +119,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
             not (text in headings or _HEADS.match(text) or text.endswith("?") or repeats or header or bare)
             and not any(first <= start and end <= last for first, last in code)
             and not (for_amount and not has_amount(question, text))
-            and not lacks_existing(question, f"{chunk.headings}\n{_question_above(sentences, n)}\n{text}")
+            and not lacks_existing(question, chunk, n)
             and not (_lacks_agent(question, text) or others[n])
             and not ((counts and rows[n]) or _lacks_cell(question, chunk, n) or _lacks_number(question, chunk, n))
         )
@@ -145,12 +144,6 @@ def are_of_kind(question: str, chunk: Chunk) -> tuple[bool, ...]:
     """Tell for each sentence of *chunk* whether it can be the one that answers: possible, and of the kind asked for."""
     possible = zip(chunk.can_answer or possible_answers(question, chunk), chunk.sentences, strict=True)
     return tuple(can and has_kind(question, text) for can, text in possible)
-
-
-def _question_above(sentences: Sequence[str], n: int) -> str:
-    """Return the sentence before *n* where it is a question to which *n* says yes or no."""
-    above = sentences[n - 1] if n and _YES_OR_NO.match(sentences[n]) else ""
-    return above if above.endswith("?") else ""
 
 
 def _of_rivals(question: str, sentences: Sequence[str]) -> frozenset[int]:

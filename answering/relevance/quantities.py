@@ -8,7 +8,7 @@ from answering.text.amounts import amounts
 from answering.text.terms import NUMBERS
 
 DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days"
-_ASKS_AMOUNT = re.compile(
+_ASKS_NUMBER = re.compile(
     r"\b(?:how (?:many|much|long|often|old|far|big|large|high|fast|tall|heavy|loud|hot|warm|cold|deep|wide|thick)"
     r"|(?:what|which) (?:amount|percentage|share|sum|size|speed|temperature|voltage|weight)"
     r"|wh(?:at|ich)\b.*\bnumber)\b",
@@ -115,10 +115,9 @@ _DIMENSIONS = (
 )
 
 
-def asks_amount(question: str) -> bool:
-    """Whether *question* asks for an amount of anything."""
-    asks = _ASKS_AMOUNT.search(question) or ASKS_MEASURE.search(question) or _ASKS_CODE.search(question)
-    return bool(asks) or measures(question)
+_ASKS = (_ASKS_NUMBER, ASKS_MEASURE, _ASKS_CODE, *(dimension.asks for dimension in _DIMENSIONS))
+ASKS_AMOUNT = re.compile("|".join(f"(?:{asks.pattern})" for asks in _ASKS), re.IGNORECASE)
+"""A question that the functions here are for."""
 
 
 def measures(question: str) -> bool:

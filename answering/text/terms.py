@@ -204,3 +204,8 @@ def rare_words(question: str) -> list[re.Match[str]]:
 def _ranks() -> dict[str, int]:
     stems = Path(__file__).with_name("common_stems.txt").read_text(encoding="utf-8").split()
     return {stem: rank for rank, stem in enumerate(stems, start=1)}
+
+
+def is_uncased(text: str) -> bool:
+    """Whether *text* is in a script without capitals, as Chinese, Japanese, Hindi, Arabic and Hebrew are."""
+    return bool(regex.search(r"[\p{Lo}--\p{Latin}]", text, regex.V1))

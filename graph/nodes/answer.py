@@ -7,7 +7,8 @@ from typing import Any
 
 from langgraph.config import get_stream_writer
 
-from answering.evidence.verify import VerifiedSentence, affirms_what_is_denied, copied, quote_in_common, verify
+from answering.evidence.beside import affirms_what_is_denied, quote_in_common
+from answering.evidence.verify import VerifiedSentence, copied, verify
 from answering.ports import ClaimReader
 from answering.relevance.counted_rows import ASKS_COUNT, has_rows_to_count
 from answering.relevance.graders import measured_confidence, model_confidence, quote_an_answer

@@ -45,7 +45,8 @@ async def validate(state: State, context: Context, *, policy: Policy, rewriter: 
             question = replace(question, text=rewritten, sub_questions=sub_questions, background=False, added=added)
             get_stream_writer()({"rewritten": rewritten})
             update["rewritten"] = rewritten
-    standalone = [] if is_remark(question.text) else [without_background(question.text)]
+    asks = "?" in question.text or not is_remark(question.text)
+    standalone = [without_background(question.text)] if asks else []
     return {**update, "question": question, "history": [*earlier, *standalone][-MAX_EARLIER:]}
 
 

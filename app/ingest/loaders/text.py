@@ -9,6 +9,7 @@ from textwrap import dedent
 from app.ingest.documents import Kind, LoadedDocument
 from app.ingest.loaders.outline import Outline, indent_of
 from app.ingest.loaders.text_encoding import decode
+from app.ingest.loaders.text_entries import LED, led_entries
 from app.ingest.loaders.text_pages import Paragraph, paragraphs
 
 UNDERLINE = re.compile(r"\s*([=\-~^*#])\1{2,}\s*$")
@@ -28,9 +29,6 @@ _LETTER_BULLET = re.compile(r"^(\s*)o {2,}(?=\S)")
 _LABEL = re.compile(r"\s*[A-Z][\w/-]*(?: [\w/-]+){0,3}: +\S")
 _DIVIDED = re.compile(r"(?<=\w)-\n(?=\w)")
 _UNSPACED = re.compile(r"(?<=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])\n(?=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])")
-_LED = re.compile(r"\s*(?P<label>\S.*?)[ \t]?(?:\.[ \t]?){4,}(?P<value>[^.\s].*)$")
-MIN_LED = 2
-"""Lines with dots before a value that make a list of a paragraph."""
 FULL_LINE = 60
 """Columns that a line of wrapped text reaches in a text with a margin."""
 
@@ -59,7 +57,7 @@ def add_text(outline: Outline, text: str, *, headings: bool = True) -> None:
             if headings and not margin and (level := _level_above(rest, width)):
                 outline.heading(level, rest[0], para.page)
                 rest = dedent("\n".join(rest[1:])).split("\n")
-            if entries := _led_entries(rest):
+            if entries := led_entries(rest):
                 outline.add(entries, "list", page=para.page)
                 continue
             for run in _runs(rest, margin, width):
@@ -85,34 +83,12 @@ def _level_above(lines: Sequence[str], width: int) -> int:
     indented = bool(below) and all(indent_of(line) > indent_of(first) == 0 for line in below)
     if not indented or not below[0].lstrip()[0].isupper() or not reads_as_heading(first):
         return 0
-    if _LED.match(below[0]):
+    if LED.match(below[0]):
         return 2
     numbered = _NUMBERED.match(first)
     if 2 * len(first) > width or not (numbered or first.isupper()):
         return 0
     return 2 + numbered["rest"].count(".") if numbered else 2
-
-
-def _led_entries(lines: Sequence[str]) -> str:
-    """Return *lines* with dots between label and value ("Adults .... 6.80") as items; "" for others.
-
-    A label may begin on the line before; a line that ends with a colon leads the items after it in.
-    """
-    if sum(bool(_LED.match(line)) for line in lines) < MIN_LED:
-        return ""
-    entries: list[str] = []
-    label = ""
-    for line in map(str.strip, lines):
-        led = _LED.match(line)
-        if led:
-            entries.append(f"- {label}{led['label']}: {' '.join(led['value'].split())}")
-            label = ""
-        elif line.endswith(":"):
-            entries.append(f"{label}{line}\n")
-            label = ""
-        else:
-            label += f"{line} "
-    return "\n".join([*entries, f"\n{label}"]).strip()
 
 
 def _runs(lines: list[str], margin: int, width: int) -> Iterator[list[str]]:

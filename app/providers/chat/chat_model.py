@@ -28,7 +28,7 @@ MAX_CHARS_PER_TOKEN, MIN_READ_CHARS = 16, 8_000
 ATTEMPTS = 2
 """Of a call in all: a chat model's time is short, and a second full wait would not fit."""
 READING_MARGIN = 2.0
-"""How many times as long as by its pace, or as a call may take, a server may read a prompt that its client has left."""
+"""How many times as long as by its pace, or as a call may take, a prompt may be read that its client has left."""
 MEASURE_AGAIN_SECONDS = 60.0
 """Least time between two measurements of a model that is too slow to be asked."""
 _BROKEN = frozenset({"error", "timeout", "load", "unload"})
@@ -147,10 +147,9 @@ class ChatModel:
 
         The first token tells; a reply in one piece, and a server that hangs, do not: then the pace does.
         """
-        seconds = self.pace.reading_seconds(text)
-        if streamed:
-            seconds = READING_MARGIN * max(seconds, self.seconds)
-        seconds -= time.monotonic() - reply.begun
+        reading = self.pace.reading_seconds(text)
+        most = READING_MARGIN * max(reading, self.seconds) if streamed else reading
+        seconds = most - (time.monotonic() - reply.begun)
         if not self.reads_on or reply.first or seconds <= 0:
             work.cancel()
             return

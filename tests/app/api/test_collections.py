@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,20 @@ from tests.peers.qdrant_peer import QdrantPeer
 
 NOTE = b"# Pool\n\nThe pool is closed in May.\n"
 QUESTION = "When is the pool closed?"
+
+
+@pytest.fixture
+async def container(tmp_path: Path, embedding: EmbeddingModel) -> AsyncIterator[AppContainer]:
+    """An empty service in this process."""
+    made = build_container(load_settings(data_dir=tmp_path / "data"), embedding=embedding)
+    yield made
+    await made.aclose()
+
+
+@pytest.fixture
+async def client(container: AppContainer) -> AsyncIterator[httpx.AsyncClient]:
+    async with caller(container) as made:
+        yield made
 
 
 async def add(client: httpx.AsyncClient, collection: str, content: bytes = NOTE) -> httpx.Response:

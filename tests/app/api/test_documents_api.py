@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,21 @@ ROWS = b"".join(
     + b"\n"
     for n in range(7)
 )
+
+
+@pytest.fixture
+async def container(tmp_path: Path, embedding: EmbeddingModel) -> AsyncIterator[AppContainer]:
+    """An empty collection in this process."""
+    made = build_container(load_settings(data_dir=tmp_path / "data"), embedding=embedding)
+    yield made
+    await made.aclose()
+
+
+@pytest.fixture
+async def client(container: AppContainer) -> AsyncIterator[httpx.AsyncClient]:
+    """A caller on this machine."""
+    async with caller(container) as made:
+        yield made
 
 
 def address(document_id: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -76,9 +77,18 @@ def hostile(top: Path) -> list[str]:
 
 
 @pytest.fixture
-def data_dir(top: Path) -> Path:
-    """Of the collection that was ingested from the folder."""
-    return top / "data"
+async def container(top: Path, embedding: EmbeddingModel) -> AsyncIterator[AppContainer]:
+    """The collection that was ingested from the folder."""
+    made = build_container(load_settings(data_dir=top / "data"), embedding=embedding)
+    yield made
+    await made.aclose()
+
+
+@pytest.fixture
+async def client(container: AppContainer) -> AsyncIterator[httpx.AsyncClient]:
+    """A caller on this machine."""
+    async with caller(container) as made:
+        yield made
 
 
 async def again(client: httpx.AsyncClient, document_id: str, **headers: str) -> httpx.Response:

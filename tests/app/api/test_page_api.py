@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -21,6 +22,14 @@ from tests.app.api.test_query_api import CHEMICALS
 
 BYTES = {"Content-Type": "application/octet-stream"}
 NOTES = b"# Notes\n\nThe lighthouse of Larkfield stands on the northern pier.\n"
+
+
+@pytest.fixture
+async def container(tmp_path: Path, embedding: EmbeddingModel) -> AsyncIterator[AppContainer]:
+    """A service over an empty collection in this process."""
+    made = build_container(load_settings(data_dir=tmp_path / "data"), embedding=embedding)
+    yield made
+    await made.aclose()
 
 
 def caller(container: AppContainer, host: str = "127.0.0.1", base: str = "http://127.0.0.1:8000") -> httpx.AsyncClient:

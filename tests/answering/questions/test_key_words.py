@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from answering.questions.definitions import KEY_MISSING_FACTOR, key_words, lacks_key_word
 from answering.relevance.graders import assess, calibration_for, load_calibrations
-from answering.relevance.key_words import KEY_MISSING_FACTOR, key_words, lacks_key_word
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk, ReadPassage, SubqueryResults
 
