@@ -55,22 +55,23 @@ def about_labels(question: str, chunk: Chunk) -> tuple[About, ...]:
         about = {**about, **named_things(row_with_column_names(chunk, n))}
         if lead or row:
             about |= named_things(lead[0] if lead else _key(chunk, n), heading=True)
-        other = any(
-            _another(noun, labels, about, f"{chunk.section} {_naming(sentence, about.get(noun)) if row else sentence}")
-            for noun, labels in asked.items()
-        )
+        other = False
+        for noun, labels in asked.items():
+            text = _naming(sentence, about.get(noun, frozenset())) if row else sentence
+            other = other or _another(noun, labels, about, f"{chunk.section} {text}")
         named = any(not labels.isdisjoint(about.get(noun, ())) for noun, labels in asked.items())
         if row:
-            labels = {label for labels in asked.values() if len(labels) == 1 for label in labels}
-            other = other or (not named and any(_row_of_another(label, chunk, n) for label in labels))
+            single = {label for labels in asked.values() if len(labels) == 1 for label in labels}
+            other = other or (not named and any(_row_of_another(label, chunk, n) for label in single))
             about = headings
         found.append(About.ANOTHER if other else About.NAMED if named else About.UNKNOWN)
     return tuple(found)
 
 
-def _naming(row: str, labels: frozenset[str] | None) -> str:
+def _naming(row: str, labels: frozenset[str]) -> str:
     """Return the cells of *row* that have one of *labels*: a "4" in another column says nothing of loom 4."""
-    return " ".join(cell for cell in cells(row) if not (labels or frozenset()).isdisjoint(TOKEN.findall(cell.lower())))
+    naming = [cell for cell in cells(row) if not labels.isdisjoint(TOKEN.findall(cell.lower()))]
+    return " ".join(naming)
 
 
 def _key(chunk: Chunk, n: int) -> str:

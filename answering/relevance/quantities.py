@@ -21,10 +21,13 @@ _ASKS_CODE = re.compile(
 )
 _CODE = re.compile(r"\d{3}|\d[ -]\d|\b[A-Z]+-?\d")
 ASKS_HOW_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)
-_NO_COUNT = re.compile(r"\b\d{1,2}[:.]\d\d\b|\b\d{4}-\d\d-\d\d\b|\b[A-Z]\w+ \d+\b(?! \w)")
-"""A time of day, a day, and the number of a thing at the end of what is said of it ("Studio 1"): no count."""
+_NO_COUNT = re.compile(r"\b\d{1,2}[:.]\d\d\b|\b\d{4}-\d\d-\d\d\b|(?<=[\w,;:)] )[A-Z]\w+ \d+\b(?! \w)")
+"""A time of day, a day, and the number of a thing at the end of what is said of it ("Studio 1"): no count.
+
+The word that opens a sentence has a capital anyway: "Seats 6" may count."""
 _AMOUNT = re.compile(
-    rf"""\d|\b(?:{"|".join(NUMBERS)}|hundreds?|thousands?|million|billion|dozens?|half|quarter|third|fortnight|once|twice|double|triple|single|couple|several|few|no|none|never|nothing
+    rf"""\d|\b(?:{"|".join(NUMBERS)}|hundreds?|thousands?|million|billion|dozens?
+    |half|quarter|third|fortnight|once|twice|double|triple|single|couple|several|few|no|none|never|nothing
     |zero|free|unlimited|until|forever|indefinitely|always|immediately|every|each|hourly|daily|weekly|monthly|quarterly
     |yearly|annual|annually|{DAYS}|(?:second|minute|hour|day|week|month|year|decade)s
     |an?[ ](?:mile|second|minute|hour|day|week|month|year|decade))\b""",
