@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from answering.evidence.edits import denies
 from answering.evidence.support import Quote
 from answering.evidence.verify import VerifiedSentence
+from answering.types import CitedSentence
 
 _YES = re.compile(r"\W*yes\b", re.IGNORECASE)
 _RESTRICTS = re.compile(r"\b(?:only|prohibited|forbidden|banned)\b", re.IGNORECASE)
@@ -18,6 +19,12 @@ def quote_in_common(some: Sequence[VerifiedSentence], others: Sequence[VerifiedS
         for quote in _quotes(some)
         for other in _quotes(others)
     )
+
+
+def of_other_chunks(some: Sequence[CitedSentence], others: Sequence[CitedSentence]) -> list[CitedSentence]:
+    """Return the sentences of *some* that are copied from chunks of which *others* copy none."""
+    taken = {source.chunks for sentence in others for source in sentence.sources}
+    return [sentence for sentence in some if sentence.sources and taken.isdisjoint(s.chunks for s in sentence.sources)]
 
 
 def affirms_what_is_denied(verified: Sequence[VerifiedSentence], others: Sequence[VerifiedSentence]) -> bool:

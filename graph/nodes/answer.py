@@ -7,7 +7,7 @@ from typing import Any
 
 from langgraph.config import get_stream_writer
 
-from answering.evidence.beside import affirms_what_is_denied, quote_in_common
+from answering.evidence.beside import affirms_what_is_denied, of_other_chunks, quote_in_common
 from answering.evidence.verify import VerifiedSentence, copied, verify
 from answering.ports import ClaimReader
 from answering.relevance.counted_rows import ASKS_COUNT, has_rows_to_count
@@ -105,19 +105,20 @@ async def cite(
 async def passages_beside(
     state: State, verified: Sequence[VerifiedSentence], extractor: Synthesizer
 ) -> list[VerifiedSentence]:
-    """Return the passages' best sentence for each sub-question, with what leads it in, unless *verified* quotes it.
+    """Return the best sentence of each passage that answers, with what leads it in, unless *verified* quotes it.
 
     A small model may write of what is only near the question, in sentences that are true.
     """
     chunks, briefly = state["graded"], replace(state["question"], max_tokens=1)  # the best sentence alone
-    beside: list[VerifiedSentence] = []
+    found: list[VerifiedSentence] = []
     for results in state["subquery_results"]:
-        draft = await extractor.synthesize(briefly, chunks, [results], None)
-        sentences = [copied(sentence, chunks) for sentence in draft.sentences]
-        if sentences and not quote_in_common(verified, sentences):
-            sentences[0] = replace(sentences[0], before=f"\n\n{sentences[0].before}")
-            beside += sentences
-    return beside
+        best = await extractor.synthesize(briefly, chunks, [results], None)
+        answer = await extractor.synthesize(state["question"], chunks, [results], None)
+        for draft in (best.sentences, of_other_chunks(answer.sentences, best.sentences)):
+            sentences = [copied(sentence, chunks) for sentence in draft]
+            if sentences and not quote_in_common(verified, sentences):
+                found += [replace(sentences[0], before=f"\n\n{sentences[0].before}"), *sentences[1:]]
+    return found
 
 
 async def extract(state: State, _: Context, *, extractor: Synthesizer | None) -> Update:
