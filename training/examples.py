@@ -2,7 +2,8 @@
 
 Files of JSON Lines are read. Public ones (``--public``) have rows ``{src, q, title, sents, gold, kind, group}``,
 ``gold`` the numbers of the sentences that answer, ``kind`` ``pos``, ``neg`` or ``weakpos`` (answers, sentence unknown).
-Written ones (``--written``) are made by ``training.passages`` from ``training/data/questions.jsonl.xz``.
+Written ones (``--written``) are made by ``training.passages`` from ``training/data/questions.jsonl.xz``, those over
+small files (``--small-files``) by ``training.small_files``.
 """
 
 from __future__ import annotations

@@ -49,6 +49,7 @@ from graph.state import Result
 from training.fit_relevance import holds
 from training.model_answers_study import ANSWERS, answers
 from training.rows import read_rows
+from training.small_files import folders, labelled_rows, laid_out
 
 MIN_COVERED = 0.6
 """Share of a gold sentence's words in an answer that gives it in other sentences, or in part."""
@@ -68,12 +69,18 @@ def main() -> None:
     """Fit, print the reliability of what was held out, and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", nargs=3, action="append", required=True, metavar=("NAME", "CORPUS", "QUESTIONS"))
+    parser.add_argument("--small-files", action="append", default=[], metavar="MAKER", help="a NAME more: its folders")
     parser.add_argument("--repositories", type=Path, required=True, help="a clone of each repository, owner+name")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     sets = [(name, Path(corpus), read_rows(Path(questions))) for name, corpus, questions in options.set]
+    extractive = [answer for named in sets for answer in asyncio.run(judge(*named))]
+    for maker in options.small_files:
+        for folder in folders(maker):
+            with laid_out(folder) as files:
+                extractive += asyncio.run(judge(maker, files, labelled_rows(folder)))
     judged = {
-        "extractive": [answer for named in sets for answer in asyncio.run(judge(*named))],
+        "extractive": extractive,
         "model": asyncio.run(judge_written(read_rows(ANSWERS), options.repositories)),
     }
     slopes = {}

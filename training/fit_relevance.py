@@ -45,6 +45,7 @@ from app.providers.rerank.reader import OnnxReader
 from app.providers.stores.layout import Point
 from app.settings import load_settings
 from training.rows import read_rows
+from training.small_files import folders, labelled_rows, laid_out
 
 SHIPPED = Path(graders.__file__).with_name("relevance_model.json")
 WORDS = ("keyword", "coverage")
@@ -63,6 +64,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", nargs=2, action="append", required=True, metavar=("CORPUS", "QUESTIONS"), type=Path)
     parser.add_argument("--held", nargs=2, action="append", default=[], metavar=("CORPUS", "QUESTIONS"), type=Path)
+    parser.add_argument("--small-files", action="append", default=[], metavar="MAKER", help="one more set")
     parser.add_argument("--weights", type=Path, help="other weights of the reader")
     parser.add_argument("--write", type=Path, help="file of calibrations to put the coefficients into")
     options = parser.parse_args()
@@ -70,6 +72,9 @@ def main() -> None:
     collected = [
         asyncio.run(gather(corpus, read_rows(path), n, reader)) for n, (corpus, path) in enumerate(options.set)
     ]
+    collected += [gather_small(maker, reader) for maker in options.small_files]
+    names = [f"{path.parent.name}/{path.name}" for pair in options.set for path in pair]
+    names += [f"small files of {maker}" for maker in options.small_files]
     train = joined(collected)
     corpus_of = np.repeat(np.arange(len(collected)), [len(samples.fold) for samples in collected])
     fitted = partial(fit_equally, corpus_of=corpus_of)
@@ -78,11 +83,10 @@ def main() -> None:
     model = make_embeddings(load_settings()).name
     in_use = shipped.get(model, shipped[LEXICAL])
     ends = np.cumsum([len(samples.question) for samples in collected])[:-1]
-    for (_, path), samples, *found in zip(
-        options.set, collected, *(np.split(column, ends) for column in columns), strict=True
-    ):
-        show(f"{path}, held out", samples, *found)
-        show(f"{path}, shipped coefficients", samples, *probabilities(samples, in_use))
+    shown = [*(str(path) for _, path in options.set), *names[2 * len(options.set) :]]
+    for name, samples, *found in zip(shown, collected, *(np.split(column, ends) for column in columns), strict=True):
+        show(f"{name}, held out", samples, *found)
+        show(f"{name}, shipped coefficients", samples, *probabilities(samples, in_use))
     entry = fitted(train)
     for corpus, path in options.held:
         samples = asyncio.run(gather(corpus, read_rows(path), reader=reader))
@@ -92,12 +96,7 @@ def main() -> None:
         entries = {model: entry}
         if model == MODEL_NAME:
             entries[LEXICAL] = fitted(train, relevance=WORDS, answers=WORDS)
-        write(
-            options.write,
-            entries,
-            [f"{path.parent.name}/{path.name}" for pair in options.set for path in pair],
-            len(train.fold),
-        )
+        write(options.write, entries, names, len(train.fold))
 
 
 def show(name: str, samples: Samples, relevance: Floats, answers: Floats) -> None:
@@ -143,6 +142,15 @@ async def gather(
             return await collect(container.retriever, asked, reader or OnnxReader(), lambda _: None)
         finally:
             await container.aclose()
+
+
+def gather_small(maker: str, reader: OnnxReader) -> Samples:
+    """Collect the pairs of the small files of *maker*, each folder by itself."""
+    parts = []
+    for folder in folders(maker):
+        with laid_out(folder) as files:
+            parts.append(asyncio.run(gather(files, labelled_rows(folder), reader=reader)))
+    return joined(parts)
 
 
 def labelled(row: Mapping[str, Any], points: Sequence[Point], neighbours: str) -> Labelled:

@@ -29,6 +29,7 @@ def main() -> None:
     parser.add_argument("--minilm", type=Path, required=True, help="folder of all-MiniLM-L6-v2")
     parser.add_argument("--public", type=Path, nargs="*", default=[], help="public question sets, .jsonl or .jsonl.xz")
     parser.add_argument("--written", type=Path, nargs="*", default=[], help="written questions, .jsonl")
+    parser.add_argument("--small-files", type=Path, help="questions over small files, .jsonl")
     parser.add_argument("--claims", type=Path, nargs="*", default=[], help="written claims, .jsonl")
     parser.add_argument("--own-claims", type=Path, nargs="*", default=[], help="claims with their passages, .jsonl")
     parser.add_argument("--public-claims", type=Path, nargs="*", default=[], help="public sets of claims, .jsonl")
@@ -37,6 +38,8 @@ def main() -> None:
     parser.add_argument("--init", type=Path, help="weights to start from (.pt, .onnx), in place of all-MiniLM-L6-v2")
     parser.add_argument("--most", type=int, default=120_000, help="most examples of each public set")
     parser.add_argument("--passes", type=int, default=2, help="passes over the written questions")
+    parser.add_argument("--most-written", type=int, help="most examples of the written questions")
+    parser.add_argument("--small-passes", type=int, default=2, help="passes over the questions over small files")
     parser.add_argument("--claim-passes", type=int, default=2, help="passes over the claims")
     parser.add_argument("--own-passes", type=int, default=3, help="passes over the claims with their passages")
     parser.add_argument("--most-claims", type=int, help="most examples of the other claims")
@@ -57,8 +60,13 @@ def main() -> None:
         [row for path in paths for row in read_rows(path)]
         for paths in (args.written, args.claims, args.public_claims, args.own_claims)
     )
-    for seed in range(args.seed, args.seed + args.passes):
-        examples += written_examples(written, seed)
+    asked = [example for n in range(args.passes) for example in written_examples(written, args.seed + n)]
+    if args.most_written:
+        random.Random(args.seed).shuffle(asked)
+    examples += asked[: args.most_written]
+    small = read_rows(args.small_files) if args.small_files else []
+    for seed in range(args.seed, args.seed + args.small_passes):
+        examples += written_examples(small, seed)
     stated: list[Example] = []
     questions = {tuple(row["sentences"]): [asked for asked, *_ in row["questions"]] for row in written}
     for seed in range(args.seed, args.seed + args.claim_passes):

@@ -10,6 +10,7 @@ from answering.ports import PassageReader
 from answering.questions.definitions import defining_sentences, with_definition
 from answering.relevance.entities import BRIEF, named_gains, names_another, of_others
 from answering.relevance.possible_answers import has_kind, is_about_another, possible_answers
+from answering.text.blocks import row_with_column_names
 from answering.text.terms import coverage, english_idf, idf_shares, vocabulary
 from answering.types import About, Chunk, Passage, ReadPassage, SubqueryResults
 
@@ -98,17 +99,23 @@ def _distinct(question: str, chunks: Sequence[Chunk], others: Container[str]) ->
 
 async def _read(reader: PassageReader, question: str, chunk: Chunk, defined: Mapping[str, int]) -> Chunk:
     """Read the sentences of *chunk* around its nearest; those that cannot answer get the lowest score."""
-    start, end = window(chunk)
-    reading = await reader.read(question, Passage.of(chunk, chunk.sentences[start:end]))
+    texts = texts_to_read(chunk)
+    start, end = window(chunk, texts)
+    reading = await reader.read(question, Passage.of(chunk, texts[start:end]))
     can_answer = possible_answers(question, chunk)
     reading = _possible(question, chunk, reading, start, can_answer)
     reading = with_definition(question, reading, defined.get(chunk.chunk_id))
     return replace(chunk, reading=reading, can_answer=can_answer)
 
 
-def window(chunk: Chunk) -> tuple[int, int]:
-    """Choose the sentences of *chunk* to read: all, or those around the nearest."""
-    lengths = [end - start for start, end in chunk.spans]
+def texts_to_read(chunk: Chunk) -> tuple[str, ...]:
+    """Return the sentences of *chunk* as the reader reads them: a row of a table with the names of its columns."""
+    return tuple(row_with_column_names(chunk, n) for n in range(len(chunk.spans)))
+
+
+def window(chunk: Chunk, texts: Sequence[str]) -> tuple[int, int]:
+    """Choose the sentences of *chunk* to read, as *texts*: all, or those around the nearest."""
+    lengths = [len(text) for text in texts]
     at = max(range(len(lengths)), key=lambda n: chunk.span_similarities[n])
     start, end = at, at + 1
     while True:

@@ -25,7 +25,7 @@ from graph.errors import ConfigurationError
 
 WEIGHTS, SUPPORT_WEIGHTS = (Path(__file__).with_name(f"{name}.onnx") for name in ("reader", "support"))
 SHA256 = {
-    WEIGHTS.name: "65a9d4a747ae3ae0d039701ec9380266b01cfdf3294d5a5d7c379efea4fbc9b3",
+    WEIGHTS.name: "9ccb0e1bd34383ce6fcf203b383e06e367fc78a8d0a27f56ed5f27fecfd02531",
     SUPPORT_WEIGHTS.name: "94be423da9d61a2e8249fc0a460aac31c2fb113eff089673e481fb9e86942f6a",
 }
 """sha256 of the shipped weights; other bytes under these names stop the start."""
