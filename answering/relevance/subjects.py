@@ -90,19 +90,25 @@ def lacks_existing(question: str, chunk: Chunk, n: int) -> bool:
 
 
 def of_unknown_kind(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int]]:
-    """Yield the places that are about others of a kind, where *question* names one by a word that no chunk has."""
+    """Yield the places that are about others of a kind, where *question* names one that no chunk has.
+
+    That is so where no chunk has its word, or a word of its stem, but several kinds. Of parental leave a section on
+    sick leave tells nothing, where "parents" are spoken of.
+    """
     known = _known(chunks)
+    spelled = frozenset(word for chunk in chunks for word in words(f"{chunk.headings}\n{chunk.text}"))
     for word, noun in pairwise(tokens_of(question)):
-        missing = is_content(word) and word not in known and stem(word) not in known
-        if not (missing and is_content(noun)):
+        if not (is_content(word) and is_content(noun)) or word in spelled:
             continue
+        headed = {at: _words_before(noun, chunk.section or "") for at, chunk in enumerate(chunks)}
         kinds = {
-            (at, n): _words_before(noun, f"{chunk.section or ''}\n{sentence}") or _key_of(noun, chunk, n)
+            (at, n): headed[at] or _words_before(noun, sentence) or _key_of(noun, chunk, n)
             for at, chunk in enumerate(chunks)
             for n, sentence in enumerate(chunk.sentences)
         }
-        if len(frozenset[str]().union(*kinds.values())) > 1:
-            yield from (place for place, some in kinds.items() if some)
+        missing = word not in known and stem(word) not in known
+        several = missing and len(frozenset[str]().union(*kinds.values())) > 1
+        yield from (place for place, some in kinds.items() if some and (several or headed[place[0]]))
 
 
 def of_unknown_name(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int]]:
