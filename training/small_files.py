@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from answering.relevance.features import texts_to_read
+from answering.text.blocks import texts_to_read
 from answering.types import Passage
 from app.bootstrap.compose import build_container
 from app.ingest.pipeline import ingest_into

@@ -10,7 +10,7 @@ from answering.ports import PassageReader
 from answering.questions.definitions import defining_sentences, with_definition
 from answering.relevance.entities import BRIEF, named_gains, names_another, of_others
 from answering.relevance.possible_answers import has_kind, is_about_another, possible_answers
-from answering.text.blocks import row_with_column_names
+from answering.text.blocks import texts_to_read
 from answering.text.terms import coverage, english_idf, idf_shares, vocabulary
 from answering.types import About, Chunk, Passage, ReadPassage, SubqueryResults
 
@@ -22,15 +22,14 @@ MAX_PASSAGES, READ_AT_ONCE = 10, 2
 """Passages read for each sub-question, the most promising first, until one answers; and how many of them at once after
 the first, which often answers: the reader has a thread for each processor (``docs/relevance.md``)."""
 SENTENCE_WEIGHT, KEYWORD_WEIGHT = 0.5, 0.3
-"""Weights of the best sentence's cosine and of BM25 beside the chunk's cosine, in the order of reading: of a few tried
-by hand, those that put the right chunk first most often (the questions of ``docs/relevance.md``)."""
+"""Weights of the best sentence's cosine and of BM25 beside the chunk's cosine, in the order of reading, by hand."""
 READ_FIRST, MAX_BEHIND = 3, 0.2
 """Passages that are read until one answers; how much less promising than the best a further one may be to be read."""
 LONGEST_PASSAGE = 900
 """Characters of a chunk that are read: about the 224 word pieces that the reader takes."""
 UNREAD = 20.0
 """Distance below "none of them" of the logit of a sentence that was not read, or cannot answer."""
-MIN_SIMILARITY = 0.25
+MIN_SIMILARITY = 0.31
 """Cosine of a passage and its best sentence below which it is not read: hardly one answers (``docs/relevance.md``)."""
 
 
@@ -60,7 +59,7 @@ def _to_read(results: SubqueryResults, defined: Mapping[str, int], *, every: boo
     """Return the near chunks in the order of reading; but for *every* one, those far behind the best are left out."""
     question = results.question
     found = [chunk for chunk in results.chunks if chunk.spans]
-    near = [chunk for chunk in found if max(chunk.similarity, *chunk.span_similarities) >= MIN_SIMILARITY]
+    near = [c for c in found if c.chunk_id in defined or max(c.similarity, *c.span_similarities) >= MIN_SIMILARITY]
     others = {chunk.chunk_id for chunk in near if all(of_others(question, chunk))}
     order = sorted(near, key=lambda c: (c.chunk_id not in defined, c.chunk_id in others, -promise(c)))
     least = max(map(promise, near), default=0.0) - MAX_BEHIND
@@ -106,11 +105,6 @@ async def _read(reader: PassageReader, question: str, chunk: Chunk, defined: Map
     reading = _possible(question, chunk, reading, start, can_answer)
     reading = with_definition(question, reading, defined.get(chunk.chunk_id))
     return replace(chunk, reading=reading, can_answer=can_answer)
-
-
-def texts_to_read(chunk: Chunk) -> tuple[str, ...]:
-    """Return the sentences of *chunk* as the reader reads them: a row of a table with the names of its columns."""
-    return tuple(row_with_column_names(chunk, n) for n in range(len(chunk.spans)))
 
 
 def window(chunk: Chunk, texts: Sequence[str]) -> tuple[int, int]:

@@ -116,6 +116,11 @@ def row_with_column_names(chunk: Chunk, n: int) -> str:
     return labelled(chunk.sentences[header[0]], chunk.sentences[n]) if header else chunk.sentences[n]
 
 
+def texts_to_read(chunk: Chunk) -> tuple[str, ...]:
+    """Return the sentences of *chunk* as the reader reads them: rows of a table with the names of its columns."""
+    return tuple(row_with_column_names(chunk, n) for n in range(len(chunk.spans)))
+
+
 def introduction(chunk: Chunk, n: int) -> str:
     """Return the sentence that introduces the list, or the sentence after ":", that sentence *n* is; "" for none."""
     items = list_around(chunk, n)
