@@ -57,6 +57,25 @@ async def test_reading_ends_at_the_first_answer_unless_all_are_to_be_read() -> N
     assert len(every.read_texts) == 5
 
 
+class Keeping(Reader):
+    """Keeps the last passage, too."""
+
+    async def read(self, question: str, passage: Passage) -> ReadPassage:
+        self.passage = passage
+        return await super().read(question, passage)
+
+
+async def test_rows_are_read_with_the_names_of_their_columns() -> None:
+    """A row says by itself what each of its cells is; an empty one is said to be."""
+    reader = Keeping()
+    table = chunk_of("kilns", "| Kiln | Volume | Price |\n| Large | 180 l | 38 |\n| Small | | 12 |", 0.9)
+    await read_best(reader, [SubqueryResults("Price of the small kiln?", (table,))])
+    assert reader.passage.sentences[1:] == (
+        "Kiln: Large; Volume: 180 l; Price: 38",
+        "Kiln: Small; Volume: –; Price: 12",
+    )
+
+
 async def test_a_definition_is_read_first_and_is_the_answer() -> None:
     """The glossary's entry is found below sentences about the term, and outweighs "none of them"."""
     about = chunk_of("about", "A new weir takes effect at once. Weirs are costly.", 0.9, 0.9, 0.8)
