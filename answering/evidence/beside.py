@@ -24,7 +24,8 @@ def quote_in_common(some: Sequence[VerifiedSentence], others: Sequence[VerifiedS
 def of_other_chunks(some: Sequence[CitedSentence], others: Sequence[CitedSentence]) -> list[CitedSentence]:
     """Return the sentences of *some* that are copied from chunks of which *others* copy none."""
     taken = {source.chunks for sentence in others for source in sentence.sources}
-    return [sentence for sentence in some if sentence.sources and taken.isdisjoint(s.chunks for s in sentence.sources)]
+    copied = [sentence for sentence in some if sentence.sources]
+    return [sentence for sentence in copied if taken.isdisjoint(source.chunks for source in sentence.sources)]
 
 
 def affirms_what_is_denied(verified: Sequence[VerifiedSentence], others: Sequence[VerifiedSentence]) -> bool:

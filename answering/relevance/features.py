@@ -22,7 +22,7 @@ MAX_PASSAGES, READ_AT_ONCE = 10, 2
 """Passages read for each sub-question, the most promising first, until one answers; and how many of them at once after
 the first, which often answers: the reader has a thread for each processor (``docs/relevance.md``)."""
 SENTENCE_WEIGHT, KEYWORD_WEIGHT = 0.5, 0.3
-"""Weights of the best sentence's cosine and of BM25 beside the chunk's cosine, in the order of reading, by hand."""
+"""Weights of the best sentence's cosine and of BM25 beside the chunk's, in the order of reading: of a few tried."""
 READ_FIRST, MAX_BEHIND = 3, 0.2
 """Passages that are read until one answers; how much less promising than the best a further one may be to be read."""
 LONGEST_PASSAGE = 900
@@ -30,7 +30,7 @@ LONGEST_PASSAGE = 900
 UNREAD = 20.0
 """Distance below "none of them" of the logit of a sentence that was not read, or cannot answer."""
 MIN_SIMILARITY = 0.31
-"""Cosine of a passage and its best sentence below which it is not read: hardly one answers (``docs/relevance.md``)."""
+"""Cosine of a passage and its best sentence below which it is not read (``docs/relevance.md``, "Small files")."""
 
 
 async def read_best(

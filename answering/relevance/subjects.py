@@ -106,8 +106,8 @@ def of_unknown_kind(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[in
             for at, chunk in enumerate(chunks)
             for n, sentence in enumerate(chunk.sentences)
         }
-        missing = word not in known and stem(word) not in known
-        several = missing and len(frozenset[str]().union(*kinds.values())) > 1
+        unknown = word not in known and stem(word) not in known
+        several = unknown and len(frozenset[str]().union(*kinds.values())) > 1
         yield from (place for place, some in kinds.items() if some and (several or headed[place[0]]))
 
 
