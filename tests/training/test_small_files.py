@@ -5,7 +5,17 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from training.small_files import HELD, asked, folders, how_it_ended, is_line, joined, labelled_rows
+from training.small_files import (
+    HELD,
+    asked,
+    folders,
+    how_it_ended,
+    is_line,
+    joined,
+    labelled_rows,
+    labelled_sentences,
+    stated,
+)
 
 KILNS = """# Kilns
 
@@ -21,7 +31,13 @@ FOLDER: dict[str, Any] = {
     "folder": "f01",
     "files": {"kilns.md": KILNS, "hours.txt": "The pottery is in Mill Lane. It opens at ten.\n"},
     "questions": [
-        {"question": "Price of the small kiln?", "answerable": True, "gold": "| Small | | £12 |", "answers": ["£12"]},
+        {
+            "question": "Price of the small kiln?",
+            "answerable": True,
+            "gold": "| Small | | £12 |",
+            "answers": ["£12"],
+            "said": ["It costs 12 pounds.", "It costs 38 pounds."],
+        },
         {"question": "volume small kiln", "answerable": False, "near": "| Large | 180 | £38 |", "why": "empty"},
         {"question": "When does the pottery open?", "answerable": True, "gold": "It opens at ten.", "answers": ["ten"]},
     ],
@@ -36,6 +52,16 @@ def test_a_passage_has_what_it_answers_and_what_it_nearly_answers() -> None:
     assert kilns["sentences"][gold[0]] == "Kiln: Small; Volume (l): –; Price: £12"
     assert kilns["near_misses"] == ["volume small kiln"]
     assert kilns["neighbours"][0].sentences[-1] == "It opens at ten."
+
+
+def test_a_sentence_of_an_answer_stands_with_its_line() -> None:
+    """The true and the false one are about the same line, after their question, and looked for in all files."""
+    (row,) = stated(FOLDER)
+    question = FOLDER["questions"][0]["question"]
+    (true,), (false,) = row["true"], row["false"]
+    assert (true, false[0]) == (["It costs 12 pounds.", [2], question], "It costs 38 pounds.")
+    assert row["sentences"][2] == "| Small |  | £12 |"
+    assert [(said.true, len(said.chunks)) for said in labelled_sentences(FOLDER)] == [(True, 2), (False, 2)]
 
 
 def test_a_line_is_found_whatever_its_markup() -> None:
