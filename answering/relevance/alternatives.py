@@ -12,7 +12,13 @@ from itertools import compress, groupby, zip_longest
 from answering.relevance.entities import about_labels, asked_labels
 from answering.relevance.named_things import are_alike, content, exchanged, is_same_form, tokens_of
 from answering.relevance.openings import of_other_opening
-from answering.relevance.subjects import of_unknown_kind
+from answering.relevance.subjects import (
+    of_other_complement,
+    of_other_subject,
+    of_other_topic,
+    of_unknown_kind,
+    of_unknown_name,
+)
 from answering.text.blocks import before, cells, column_names, is_row, table_header
 from answering.text.terms import is_content, is_uncased, stem, words
 from answering.types import About, Chunk
@@ -54,6 +60,10 @@ def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     found = Comparison(question, chunks)
     for compare in (_labels, _rows, _sections, _sentences):
         compare(found)
+    if not found.asked:
+        found.others.update(of_unknown_name(question, chunks))
+    for others in (of_other_complement, of_other_subject, of_other_topic):
+        found.others.update(others(question, chunks))
     if is_uncased(question):
         found.others.update(of_other_opening(question, chunks))
     else:

@@ -1,14 +1,49 @@
-"""Whether there is what a question asks for."""
+"""What a sentence speaks of without naming it: a pronoun, or a paragraph on one of several."""
 
 import pytest
 
+from answering.relevance.alternatives import compared
 from answering.relevance.possible_answers import possible_answers
 from answering.text.sentences import sentence_spans
-from answering.types import Chunk
+from answering.types import About, Chunk
 
 
 def chunk_of(text: str, name: str = "c") -> Chunk:
     return Chunk(name, "d", "", text, spans=sentence_spans(text))
+
+
+TRUCKS = (
+    "The Magirus is from 1962 and stands in the hall. Its ladder reaches 30 metres. "
+    "The Unimog is the smallest truck. It carries 800 litres. Ask the driver before you enter it."
+)
+LODGES = (
+    "The Birch lodge is the oldest. Its warden is Ottilie Brand. The key hangs behind the door.",
+    "The Larch lodge lies by the lake. There are nine beds. Dogs are welcome.",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "others"),
+    [
+        ("How many litres does the Magirus carry?", ["It carries 800 litres."]),
+        ("How high does the ladder of the Unimog reach?", ["Its ladder reaches 30 metres."]),
+    ],
+)
+def test_a_pronoun_is_about_the_last_thing_that_was_named(question: str, others: list[str]) -> None:
+    """What is said of it tells nothing of another thing that a sentence is about."""
+    (chunk,) = compared(question, [chunk_of(TRUCKS)])
+    about = dict(zip(chunk.sentences, chunk.about, strict=True))
+    assert all(about[text] is About.ANOTHER for text in others)
+    assert about["The Unimog is the smallest truck."] is not About.ANOTHER or "Magirus" in question
+
+
+def test_a_paragraph_is_about_the_one_it_opens_with() -> None:
+    """Of several with the same noun, in any chunk; a name that no sentence is about decides nothing."""
+    chunks = [chunk_of(text, str(n)) for n, text in enumerate(LODGES)]
+    first, second = compared("Who is the warden of the Larch lodge?", chunks)
+    assert set(first.about) == {About.ANOTHER}
+    assert About.ANOTHER not in second.about
+    assert not any(About.ANOTHER in chunk.about for chunk in compared("Who is the warden of the Willow hut?", chunks))
 
 
 @pytest.mark.parametrize(
