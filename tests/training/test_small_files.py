@@ -39,7 +39,12 @@ FOLDER: dict[str, Any] = {
             "said": ["It costs 12 pounds.", "It costs 38 pounds."],
         },
         {"question": "volume small kiln", "answerable": False, "near": "| Large | 180 | £38 |", "why": "empty"},
-        {"question": "When does the pottery open?", "answerable": True, "gold": "It opens at ten.", "answers": ["ten"]},
+        {
+            "question": "When does the pottery open?",
+            "answerable": True,
+            "gold": "It opens at ten.",
+            "answers": ["ten"],
+        },
     ],
 }
 
