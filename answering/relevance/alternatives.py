@@ -60,6 +60,7 @@ def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     found = Comparison(question, chunks)
     for compare in (_labels, _rows, _sections, _sentences):
         compare(found)
+    told_apart = bool(found.others)
     if not found.asked:
         found.others.update(of_unknown_name(question, chunks))
     for others in (of_other_complement, of_other_subject, of_other_topic):
@@ -78,7 +79,7 @@ def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     if any(named_fields[at, n] and is_row(chunks[at], n) for at, n in found.asked):  # another table has no such column
         found.others.update((at, n) for at, n in found.asked if is_row(chunks[at], n) and not named_fields[at, n])
     about = [[About.UNKNOWN] * len(chunk.spans) for chunk in chunks]
-    if found.others:  # without another there is nothing to tell apart
+    if told_apart:  # that a sentence is about another thing makes none beside it the one that is asked for
         for at, n in found.asked:
             about[at][n] = About.LOOKED_UP if named_fields[at, n] else About.NAMED
     for at, n in found.others:

@@ -59,3 +59,15 @@ def test_a_paragraph_is_about_the_one_it_opens_with() -> None:
 def test_what_is_asked_to_exist_is_named(question: str, text: str, can: bool) -> None:
     """By the sentence, or by the question that it says yes or no to."""
     assert possible_answers(question, chunk_of(text))[-1] == can
+
+
+def test_a_sentence_about_another_thing_raises_none_beside_it() -> None:
+    """That one is on the yard's entrance does not make the one with the number the answer; a rival's number does."""
+    question, named = "How wide is gate 4 of the garden entrance?", "Gate 4 of the garden entrance is painted green."
+
+    def about(beside: str) -> list[About]:
+        first, second = compared(question, [chunk_of(named, "1"), chunk_of(beside, "2")])
+        return [*first.about, *second.about]
+
+    assert about("The yard entrance is closed in winter.") == [About.UNKNOWN, About.ANOTHER]
+    assert about("Gate 5 of the garden entrance is painted red.") == [About.LOOKED_UP, About.ANOTHER]
