@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 
 from answering.relevance.counted_rows import ASKS_COUNT, counted_noun, has_rows_to_count
-from answering.relevance.entities import MONTH, names_another, of_others
+from answering.relevance.entities import names_another, of_others
+from answering.relevance.kinds import has_kind, is_of_other_days
 from answering.relevance.quantities import (
     ASKS_AMOUNT,
     ASKS_HOW_MANY,
@@ -15,10 +16,9 @@ from answering.relevance.quantities import (
     measures,
 )
 from answering.relevance.subjects import lacks_existing
-from answering.relevance.weekdays import is_of_other_days
 from answering.text.blocks import cells, column_names, introduced_by, is_long_code, table_header
 from answering.text.sentences import code_spans
-from answering.text.terms import NUMBERS, asks_whether, is_content, stem, stems, words
+from answering.text.terms import asks_whether, is_content, stem, stems, words
 from answering.types import Chunk
 
 MIN_WORDS = 3
@@ -33,11 +33,9 @@ _QUANTITIES = frozenset("all any both each few most no none once only".split())
 """Stop words that answer: "Which guests pay?", "All guests pay."."""
 _ASKS_ON_DAY = re.compile(rf"\bon .*?(?:{DAYS}?|week(?:day|end)s?)\b.*", re.IGNORECASE)
 """What is on a day: "the Friday market" may be spoken of on another."""
-_ASKS_MODEL = re.compile(
-    r"\b[Ww](?:hich|hat) (\w*[A-Z]\w*) (?:models?|versions?|editions?|releases?|series|generations?)\b"
-)
 _ASKS_DOER = re.compile(
-    r"\bwho (\w+(?:ed|en|t)|made|wrote|drew|sold|found|paid|sang|said|did|won|led|laid|hung)\b", re.IGNORECASE
+    r"\bwho (?:\w+ly |first )?(\w+(?:ed|en|t)|made|wrote|drew|sold|found|paid|sang|said|did|won|led|laid|hung)\b",
+    re.IGNORECASE,
 )
 _FIELD = re.compile(r"\||[^:]{1,40}:\s")
 """A row of a table, or a field of a record: its subject stands elsewhere."""
@@ -45,47 +43,6 @@ _ARTICLE = re.compile(r"\b(?:the|an?)\b", re.IGNORECASE)
 _AGENT = re.compile(r"\bby\b|\bwork of\b", re.IGNORECASE)
 _REFERS = frozenset("it its he his she her they them their this that these those such".split())
 _ASKS_WHO = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
-_ASKS_FREQUENCY = re.compile(r"\bhow (?:often|frequently|many times)\b|\bwhat frequency\b", re.IGNORECASE)
-_FREQUENCY = re.compile(
-    rf"""\b(?:every|each|per|an?[ ](?:second|minute|hour|day|week|month|quarter|year)|once|twice|thrice|times?|always
-    |never|continuous(?:ly)?|constantly|regular(?:ly)?|hourly|daily|nightly|weekly|fortnightly|monthly|quarterly|yearly
-    |annual(?:ly)?|biannual(?:ly)?|biennial(?:ly)?|{DAYS}|mornings|evenings|weekdays|weekends|whenever
-    |(?:after|before|on|at|with)[ ](?:any|all|the[ ](?:start|beginning|end))|intervals?|hertz|hz|rpm|cron|as[ ]often)\b
-    |\d+[ -](?:hour|day|week|month|year)ly|@\w+ly""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""What can stand for how often something happens; a date or a span of time is none."""
-_ASKS_TIME = re.compile(
-    r"(?:^(?:\w+ )?|[,.;] )when\b|\bwhen\W*\Z|\b(?:(?:what|which) (?:time|date|day|month|year)|how late)\b",
-    re.IGNORECASE,
-)
-_TIME = re.compile(
-    rf"""\b(?:1[5-9]|20)\d\d\b|\b\d{{1,2}}[:.h/-]\d\d|\b\d{{1,2}}[.]?\s?(?:am|pm|a\.m|p\.m|o['’]clock|h|uhr)\b
-    |(?:\b(?:at|from|by|until|till|to|before|after|between|since|around|on)[ ]|[:–|-][ ]?)\d|\b(?:q|fy|h)\d
-    |\d(?:st|nd|rd|th)\b|\bat[ ](?:{"|".join(NUMBERS)})\b
-    |\b(?:when(?:ever)?|while|until|till|before|after(?:wards)?|during|since|once|then|first|last|next|immediately
-    |at[ ]once|as[ ]soon|now|today|tomorrow|yesterday|soon|always|never|every|each|any[ ]time|if|in[ ]case|upon
-    |(?:at|on)[ ](?:the|your)|daily|weekly|monthly|quarterly|yearly|annually|hourly|noon|midnight|morning
-    |afternoon|evening|night|weekends?|(?:second|minute|hour|day|week|month|quarter|year|decade)s?|{DAYS}?|{MONTH}
-    |spring|summer|autumn|fall|winter|christmas|easter|upcoming|later|earlier|start|end|begin(?:ning|s)?)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""What can stand for a point in time, or for the event that something happens at."""
-_ASKS_CLOCK = re.compile(r"\b(?:what|which) (?:time|date|day|month|year)\b|\bhow late\b", re.IGNORECASE)
-_CLOCK = re.compile(
-    rf"""\d|\b(?:{"|".join(NUMBERS)}|noon|midnight|morning|afternoon|evening|night|weekends?|weekdays?|every[ ]day
-    |daily|today|tomorrow|yesterday|(?:first|last)[ ]day|{DAYS}?|{MONTH}|spring|summer|autumn|fall|winter
-    |christmas|easter)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""What can stand for a time of day, a day, a month or a year; an event is none."""
-_OTHER_CLOCKS = (
-    re.compile(r"几点|幾點|何時|कितने बजे"),
-    re.compile(r"[:：]|[\d一二三四五六七八九十两]\s?[点點]|時(?!間)|बजे"),
-)
-"""A time of day asked for in Chinese, Japanese or Hindi, and one said."""
-_KINDS = ((_ASKS_FREQUENCY, _FREQUENCY), (_ASKS_TIME, _TIME), (_ASKS_CLOCK, _CLOCK), _OTHER_CLOCKS)
-"""What a question asks for, and what of it a sentence that answers has."""
 
 
 def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
@@ -204,13 +161,3 @@ def _lacks_number(question: str, chunk: Chunk, n: int) -> bool:
     noun = counted_noun(question) if ASKS_HOW_MANY.search(question) and not measures(question) else ""
     numbers = [f"{name} {value}" for name, value in zip(names, row, strict=False) if re.search(r"\d", value)]
     return bool(noun) and not any(noun in stems(number) for number in numbers)
-
-
-def has_kind(question: str, text: str) -> bool:
-    """Whether *text* has a frequency or a time, if *question* asks how often or when: so has the best sentence.
-
-    Of a name whose model or version is asked for, it has that: a number, or another name after it.
-    """
-    of_name = _ASKS_MODEL.search(question)
-    lacks = of_name and not re.search(rf"\d|{re.escape(of_name[1])} [A-Z]", text)
-    return not lacks and all(has.search(text) for asks, has in _KINDS if asks.search(question))

@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from answering.text.amounts import amounts
+from answering.relevance.dimensions import DIMENSIONS
+from answering.text.amounts import UNITS_BY_NAME, amounts
 from answering.text.terms import NUMBERS
 
 DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days"
 _ASKS_NUMBER = re.compile(
     r"\b(?:how (?:many|much|long|often|old|far|big|large|high|fast|tall|heavy|loud|hot|warm|cold|deep|wide|thick)"
     r"|(?:what|which) (?:amount|percentage|share|sum|size|speed|temperature|voltage|weight)"
+    r"|what(?: is|['’]s) the (?:\w+ ){0,2}(?:amount|percentage|sum|speed|temperature|voltage|weight|maximum|minimum)"
     r"|wh(?:at|ich)\b.*\bnumber)\b",
     re.IGNORECASE,
 )
@@ -20,14 +21,27 @@ _ASKS_CODE = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"\d{3}|\d[ -]\d|\b[A-Z]+-?\d")
+_ASKS_PHONE = re.compile(r"\bwhat\b.{0,30}\b(?:phone|telephone|fax|mobile)(?: number)?\b", re.IGNORECASE)
+_PHONE = re.compile(
+    r"(?:\d[ ()/.+–-]{0,2}){5}|\b(?:call|dial|ring|phone|telephone|tel|ext(?:ension)?|number)\b\D{0,12}\d{2}",
+    re.IGNORECASE,
+)
 ASKS_HOW_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)
+_COUNT = re.compile(
+    r"\b(?:one|hundreds?|thousands?|dozens?|once|twice|couple|several|few|no|none|never|nothing|zero|unlimited"
+    r"|single|only|each|every|both|pairs?|double|triple|half|all|any|as many)\b",
+    re.IGNORECASE,
+)
+"""Words that can stand for a count."""
+_UNITS_COUNTED = frozenset({"dollar", "euro", "franc", "pound", "share", "byte", "mass", "length", "volume"})
+"""Units of which a number may be asked for, and hardly said without it: "how many euros"."""
 _NO_COUNT = re.compile(r"\b\d{1,2}[:.]\d\d\b|\b\d{4}-\d\d-\d\d\b|(?<=[\w,;:)] )[A-Z]\w+ \d+\b(?! \w)")
 """A time of day, a day, and the number of a thing at the end of what is said of it ("Studio 1"): no count.
 
 The word that opens a sentence has a capital anyway: "Seats 6" may count."""
 _AMOUNT = re.compile(
     rf"""\d|\b(?:{"|".join(NUMBERS)}|hundreds?|thousands?|million|billion|dozens?
-    |half|quarter|third|fortnight|once|twice|double|triple|single|couple|several|few|no|none|never|nothing
+    |half|quarter|third|fortnight|whole|entire|once|twice|double|triple|single|couple|several|few|no|none|never|nothing
     |zero|free|unlimited|until|forever|indefinitely|always|immediately|every|each|hourly|daily|weekly|monthly|quarterly
     |yearly|annual|annually|{DAYS}|(?:second|minute|hour|day|week|month|year|decade)s
     |an?[ ](?:mile|second|minute|hour|day|week|month|year|decade))\b""",
@@ -52,85 +66,19 @@ _ITEM_LABEL = re.compile(r"^\w+ \d+(?=:)")
 """A label that opens a line ("Bike 3: red"), whose number is no amount."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dimension:
-    """What is measured: the ``units`` are those of ``answering.text.amounts``.
-
-    ``named`` are words that stand beside a number without a unit ("Weight: 12"), or for an amount.
-    """
-
-    asks: re.Pattern[str]
-    units: frozenset[str]
-    named: re.Pattern[str]
-
-    def is_in(self, text: str) -> bool:
-        """Whether *text* has an amount of this dimension."""
-        found = {reading.unit for _, _, readings in amounts(text) for reading in readings}
-        return not self.units.isdisjoint(found) or bool(self.named.search(text))
-
-
-_PRICES = r"prices?|costs?|fees?|fares?|charges?|rent"
-_DIMENSIONS = (
-    Dimension(
-        re.compile(r"\bhow heavy\b|\bhow much\b.*\bweighs?\b|\bwhat\b.*\bweight\b|\bkilo(?:gram)?s\b", re.IGNORECASE),
-        frozenset({"mass"}),
-        re.compile(r"\bweigh\w*\b.*\d|\d.*\bweigh|\d ?(?:lbs?|pounds?|ounces?|oz|stones?|tons?)\b", re.IGNORECASE),
-    ),
-    Dimension(
-        re.compile(r"\bhow long\b", re.IGNORECASE),
-        frozenset({"time", "calendar", "length", "time of day", "month of a year"}),
-        re.compile(
-            rf"""\b(?:until|till|forever|indefinitely|always|permanent\w*|never|immediately|every|each|unlimited
-            |hourly|daily|weekly|monthly|quarterly|yearly|annual\w*|days?|nights?|morning|afternoon|evening|noon
-            |midnight|season|long|length|half|while|lasts?|first|end)\b
-            |\d[ ]?(?:-|–|to)[ ]?\d
-            |\b(?:\d+|{"|".join(NUMBERS)})[ ](?:\w+[ ])?(?:words|pages?|characters|letters|digits|lines|sentences)\b""",
-            re.IGNORECASE | re.VERBOSE,
-        ),
-    ),
-    Dimension(
-        re.compile(r"\bhow (?:wide|tall|deep|thick)\b", re.IGNORECASE),
-        frozenset({"length"}),
-        re.compile(
-            r"\b(?:wide|width|tall|height|deep|depth|thick\w*)\b.*\d|\d.*\b(?:wide|width|tall|height|deep|depth|thick)"
-            r"|\d ?(?:[\"'″′]|in\b|yards?\b|µm|microns?\b|nm\b)",
-            re.IGNORECASE,
-        ),
-    ),
-    Dimension(
-        re.compile(r"\bhow (?:hot|warm|cold)\b|\bwhat\b.{0,20}\btemperature\b", re.IGNORECASE),
-        frozenset({"celsius", "fahrenheit"}),
-        re.compile(r"\d ?º|\d ?°|\d[\d.]* ?(?:degrees?|[CFK])\b|\btemperature\b.*\d"),
-    ),
-    Dimension(
-        re.compile(
-            rf"\bhow much\b.*\b(?:costs?|pay|paid|charged?|fees?|fares?|rent|price)\b"
-            rf"|\bwhat\b.{{0,6}}\bthe\b.*\b(?:{_PRICES})\b|\A\W*(?:\w+\W+){{1,3}}(?:{_PRICES})\W*\Z",
-            re.IGNORECASE,
-        ),
-        frozenset({"dollar", "euro", "franc", "pound"}),
-        re.compile(
-            rf"\b(?:free|complimentary|gratis|nothing|waived|included?)\b|\bno (?:{_PRICES})\b|\d[.,]\d\d\b"
-            rf"|\b(?:{_PRICES}|rates?|pays?|paid|priced?)\b.*\d|\d.*\b(?:{_PRICES}|cents?|pence|yen|kr|zł|rupees|pounds?)\b",
-            re.IGNORECASE,
-        ),
-    ),
-)
-
-
-_ASKS = (_ASKS_NUMBER, ASKS_MEASURE, _ASKS_CODE, *(dimension.asks for dimension in _DIMENSIONS))
+_ASKS = (_ASKS_NUMBER, ASKS_MEASURE, _ASKS_CODE, _ASKS_PHONE, *(dimension.asks for dimension in DIMENSIONS))
 ASKS_AMOUNT = re.compile("|".join(f"(?:{asks.pattern})" for asks in _ASKS), re.IGNORECASE)
 """A question that the functions here are for."""
 
 
 def measures(question: str) -> bool:
     """Whether *question* asks for a weight, a length, a temperature, a duration or a price."""
-    return any(dimension.asks.search(question) for dimension in _DIMENSIONS)
+    return any(dimension.asks.search(question) for dimension in DIMENSIONS)
 
 
 def measured_columns(question: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
     """Return the columns of a table, with the *names* and *rows*, that hold the weight or price *question* asks for."""
-    dimensions = [dimension for dimension in _DIMENSIONS if dimension.asks.search(question)]
+    dimensions = [dimension for dimension in DIMENSIONS if dimension.asks.search(question)]
     return [
         at
         for at, name in enumerate(names)
@@ -152,10 +100,31 @@ def has_amount(question: str, text: str) -> bool:
     text = _ITEM_LABEL.sub("", text)
     if _ASKS_CODE.search(question) and not _CODE.search(text):
         return False
+    if _ASKS_PHONE.search(question) and not (_PHONE.search(text) or text.startswith("|")):
+        return False
     if ASKS_HOW_MANY.search(question) and not text.startswith("|"):
         text = _NO_COUNT.sub(" ", text)
+        if not _has_count(question, text):
+            return False
     if not _AMOUNT.search(_NO_MEASURE.sub("", text) if ASKS_MEASURE.search(question) else text):
         return False
     return text.startswith("|") or all(
-        dimension.is_in(text) for dimension in _DIMENSIONS if dimension.asks.search(question)
+        dimension.is_in(text) for dimension in DIMENSIONS if dimension.asks.search(question)
     )
+
+
+def _has_count(question: str, text: str) -> bool:
+    """Whether *text* has a number of what *question* counts: of no unit, but where the unit is what is counted."""
+    asked = {UNITS_BY_NAME[word][0] for word in _counted(question) if word in UNITS_BY_NAME}
+    if asked - _UNITS_COUNTED:
+        return True  # how many days, hours: often said otherwise ("from Monday to Friday")
+    if "of" in _counted(question):
+        asked |= {"share"}  # "how many of the members": "40 % of them"
+    found = {reading.unit for _, _, readings in amounts(text) for reading in readings}
+    return bool(found & (asked | {""})) or bool(_COUNT.search(text))
+
+
+def _counted(question: str) -> list[str]:
+    """Return the words after "how many" in *question*, the first three: what is counted."""
+    *_, asked = ASKS_HOW_MANY.split(question.lower(), maxsplit=1)
+    return asked.split()[:3]

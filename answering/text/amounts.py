@@ -36,7 +36,7 @@ _OF = frozenset("a an of the".split())  # between such a part and its unit: "hal
 _PARTS = {"half": 0.5, "½": 0.5, "quarter": 0.25, "¼": 0.25}
 _YEAR = "january february march april may june july august september october november december".split()
 _MONTHS = {form: number for number, name in enumerate(_YEAR, 1) for form in (name, name[:3])} | {"sept": 9}
-_UNITS: dict[str, tuple[str, float]] = {  # name -> dimension, and factor to its base unit
+UNITS_BY_NAME: dict[str, tuple[str, float]] = {  # name -> dimension, and factor to its base unit
     name: (dimension, factor)
     for dimension, units in {
         "time": "1 second seconds sec secs s|60 minute minutes min mins|3600 hour hours hr hrs h|86400 day days|"
@@ -62,7 +62,7 @@ _UNITS: dict[str, tuple[str, float]] = {  # name -> dimension, and factor to its
     for name in names
 }
 _MONTH = 365.25 / 12 * 86_400  # seconds, on average; four weeks, as people count them, are 8 % less
-UNITS = _UNITS.keys() | _MONTHS.keys() | {"am", "pm"}  # compared as part of an amount, so no names
+UNITS = UNITS_BY_NAME.keys() | _MONTHS.keys() | {"am", "pm"}  # compared as part of an amount, so no names
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,19 +138,19 @@ def _read(tokens: Sequence[tuple[str, str]], at: int) -> tuple[int, tuple[Amount
         return 1, (Amount(float(_MONTHS[word]), "month of a year"),)
     if word in _PARTS:
         used = 1 + len([*takewhile(lambda token: token[1] in _OF, tokens[at + 1 : at + 4])])
-        unit = _UNITS.get(tokens[at + used][1]) if at + used < len(tokens) else None
+        unit = UNITS_BY_NAME.get(tokens[at + used][1]) if at + used < len(tokens) else None
         share = Amount(100 * _PARTS[word], "share"), Amount(_PARTS[word])
         return (used + 1, (Amount(_PARTS[word] * unit[1], unit[0], _PARTS[word]), *share)) if unit else (1, share)
     used, value = _number(tokens, at)
     if value is None or isinstance(value, str):
         return used, (Amount(value),) if value else ()
     following, suffix = tokens[at + used] if at + used < len(tokens) else ("", "")
-    unit = _UNITS.get(("celsius", "fahrenheit")["f" in suffix] if following == "degree" else suffix)
+    unit = UNITS_BY_NAME.get(("celsius", "fahrenheit")["f" in suffix] if following == "degree" else suffix)
     used += unit is not None
     if at and tokens[at - 1][0] == "sign" and suffix in ("m", "b"):  # "$5M"
         value, unit = value * (10**6 if suffix == "m" else 10**9), None
     if unit is None and at and tokens[at - 1][0] == "sign":
-        unit = _UNITS.get(tokens[at - 1][1])
+        unit = UNITS_BY_NAME.get(tokens[at - 1][1])
     if unit is None:
         return used, () if kind == "word" and value == 1 else (Amount(value),)
     return used, (Amount(value * unit[1], unit[0], value),)

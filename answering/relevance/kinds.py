@@ -1,0 +1,126 @@
+"""Tell whether a sentence has what a question asks for: a time, a day, a frequency, a version, a port or an address."""
+
+import re
+
+from answering.relevance.entities import MONTH
+from answering.relevance.quantities import DAYS
+from answering.text.terms import NUMBERS
+
+_ASKS_MODEL = re.compile(
+    r"\b[Ww](?:hich|hat) (\w*[A-Z]\w*) (?:models?|versions?|editions?|releases?|series|generations?)\b"
+)
+_ASKS_FREQUENCY = re.compile(r"\bhow (?:often|frequently|many times)\b|\bwhat frequency\b", re.IGNORECASE)
+_FREQUENCY = re.compile(
+    rf"""\b(?:every|each|per|an?[ ](?:second|minute|hour|day|week|month|quarter|year)|once|twice|thrice|times?|always
+    |never|continuous(?:ly)?|constantly|regular(?:ly)?|hourly|daily|nightly|weekly|fortnightly|monthly|quarterly|yearly
+    |annual(?:ly)?|biannual(?:ly)?|biennial(?:ly)?|{DAYS}|mornings|evenings|weekdays|weekends|whenever
+    |(?:after|before|on|at|with)[ ](?:any|all|the[ ](?:start|beginning|end))|intervals?|hertz|hz|rpm|cron|as[ ]often)\b
+    |\d+[ -](?:hour|day|week|month|year)ly|@\w+ly""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What can stand for how often something happens; a date or a span of time is none."""
+_ASKS_TIME = re.compile(
+    r"(?:^(?:\w+ )?|[,.;] )when\b|\bwhen\W*\Z|\b(?:(?:what|which) (?:time|date|day|month|year)|how late)\b",
+    re.IGNORECASE,
+)
+_TIME = re.compile(
+    rf"""\b(?:1[5-9]|20)\d\d\b|\b\d{{1,2}}[:.h/-]\d\d|\b\d{{1,2}}[.]?\s?(?:am|pm|a\.m|p\.m|o['’]clock|h|uhr)\b
+    |(?:\b(?:at|from|by|until|till|to|before|after|between|since|around|on)[ ]|[:–|-][ ]?)\d|\b(?:q|fy|h)\d
+    |\d(?:st|nd|rd|th)\b|\b(?:at|from|by|until|till|before|after|since)[ ](?:{"|".join(NUMBERS)})\b
+    |\b(?:when(?:ever)?|while|until|till|before|after(?:wards)?|during|since|once|then|first|last|next|immediately
+    |at[ ]once|as[ ]soon|now|today|tomorrow|yesterday|soon|always|never|every|each|any[ ]time|if|in[ ]case|upon
+    |(?:at|on)[ ](?:the|your)|daily|weekly|monthly|quarterly|yearly|annually|hourly|noon|midnight|morning
+    |afternoon|evening|night|weekends?|(?:second|minute|hour|day|week|month|quarter|year|decade)s?|{DAYS}?|{MONTH}
+    |spring|summer|autumn|fall|winter|christmas|easter|upcoming|later|earlier|start|end|begin(?:ning|s)?)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What can stand for a point in time, or for the event that something happens at."""
+_ASKS_CLOCK = re.compile(r"\b(?:what|which) (?:time|date|day|month|year)\b|\bhow late\b", re.IGNORECASE)
+_CLOCK = re.compile(
+    rf"""\d|\b(?:{"|".join(NUMBERS)}|noon|midnight|morning|afternoon|evening|night|weekends?|weekdays?|every[ ]day
+    |daily|today|tomorrow|yesterday|(?:first|last)[ ]day|{DAYS}?|{MONTH}|spring|summer|autumn|fall|winter
+    |christmas|easter)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What can stand for a time of day, a day, a month or a year; an event is none."""
+_OTHER_CLOCKS = (
+    re.compile(r"几点|幾點|何時|कितने बजे"),
+    re.compile(r"[:：]|[\d一二三四五六七八九十两]\s?[点點]|時(?!間)|बजे"),
+)
+"""A time of day asked for in Chinese, Japanese or Hindi, and one said."""
+_ASKS_WEEKDAY = re.compile(r"\b(?:what|which) (?:days? of the week|weekdays?)\b", re.IGNORECASE)
+_WEEKDAY = re.compile(
+    rf"\b(?:{DAYS}?|weekdays?|weekends?|daily|every day|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b)", re.IGNORECASE
+)
+_ASKS_PORT = re.compile(
+    r"\b(?:default|tcp|udp) port\b|\bport number\b|\b(?:what|which) port\b.*\b(?:default|listen\w*|called|server)\b",
+    re.IGNORECASE,
+)
+_PORT = re.compile(r"\b\d{2,5}\b")
+_ASKS_MAIL = re.compile(r"\b(?:what(?: is|['’]s) the|to which) e-?mail address\b", re.IGNORECASE)
+_MAIL = re.compile(r"@|[\[(]at[\])]")
+_ASKS_SITE = re.compile(r"\bwhat(?: is|['’]s) the (?:web ?address|web ?site|url)\b", re.IGNORECASE)
+_SITE = re.compile(r"://|\bwww\.|\w\.[a-z]{2,7}\b|\blocalhost\b|\]\(|/\w")
+_ASKS_VERSION = re.compile(r"\b(?:what|which) version\b", re.IGNORECASE)
+_VERSION = re.compile(
+    r"\d|\b(?:latest|newest|current|any|every|all|alpha|beta|stable|edition|release)\b", re.IGNORECASE
+)
+_ASKS_HOUR = re.compile(r"\b(?:what|which) time\b(?! of (?:the )?(?:year|month|week)\b)|\bhow late\b", re.IGNORECASE)
+_HOUR = re.compile(
+    rf"""\d[:.h]\d\d\b|\b\d{{1,2}}[ ]?(?:[ap]\.?m|h|uhr|o['’]clock)\b|[–-][ ]?\d{{1,2}}\b
+    |\b(?:at|from|by|until|till|to|before|after|around|between|since)[ ](?:\d{{1,2}}|{"|".join(NUMBERS)})\b
+    |\b(?:noon|midday|midnight|mornings?|afternoons?|evenings?|nights?|dawn|dusk|sun(?:rise|set)|any[ ]?time|all[ ]day
+    |around[ ]the[ ]clock|after|before|until|till)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_KINDS = (
+    (_ASKS_SITE, _SITE),
+    (_ASKS_VERSION, _VERSION),
+    (_ASKS_HOUR, _HOUR),
+    (_ASKS_FREQUENCY, _FREQUENCY),
+    (_ASKS_TIME, _TIME),
+    (_ASKS_CLOCK, _CLOCK),
+    (_ASKS_WEEKDAY, _WEEKDAY),
+    (_ASKS_PORT, _PORT),
+    (_ASKS_MAIL, _MAIL),
+    _OTHER_CLOCKS,
+)
+"""What a question asks for, and what of it a sentence that answers has."""
+_ANY_DAY = re.compile(r"\b(?:every day|daily|any|all|except|but|other|rest|holidays?)\b", re.IGNORECASE)
+_NAME = re.compile(
+    r"\b(?:(?i:((?:mon|tues|wednes|thurs|fri|satur|sun|week)day|weekend)s?)"
+    r"|(Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun))\b(\s?(?:[-–—]|to|through|until|till)(?=\s?\w))?"
+)
+"""A day, the working days or the weekend, and what follows where a span begins with it."""
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+def is_of_other_days(question: str, text: str) -> bool:
+    """Whether *text* names days of the week, and none that *question* names."""
+    asked = days_of(question)
+    return bool(asked) and bool(named := days_of(text)) and asked.isdisjoint(named)
+
+
+def days_of(text: str) -> frozenset[int]:
+    """Return the days that *text* names, with those inside its spans; none where it may be about any day."""
+    days: set[int] = set()
+    start = None
+    for name, short, to in [] if _ANY_DAY.search(text) else _NAME.findall(text):
+        word = (name or short).lower()
+        if word.startswith("week"):
+            days.update(range(5) if word == "weekday" else (5, 6))
+            continue
+        day = _DAYS.index(word[:3])
+        days.update([day] if start is None else (at % 7 for at in range(start, start + (day - start) % 7 + 1)))
+        start = day if to else None
+    return frozenset(days)
+
+
+def has_kind(question: str, text: str) -> bool:
+    """Whether *text* has a frequency or a time, if *question* asks how often or when: so has the best sentence.
+
+    Of a name whose model or version is asked for, it has that: a number, or another name after it.
+    """
+    of_name = _ASKS_MODEL.search(question)
+    lacks = of_name and not re.search(rf"\d|{re.escape(of_name[1])} [A-Z]", text)
+    return not lacks and all(has.search(text) for asks, has in _KINDS if asks.search(question))
