@@ -17,7 +17,7 @@ from typing import Any
 from training.passages import committed, fingerprint, passages_of
 from training.rows import DATA, read_rows
 
-QUESTIONS = ("relevance_questions.jsonl.xz", "brief_questions.jsonl.xz")
+QUESTIONS = ("relevance_questions.jsonl.xz", "brief_questions.jsonl.xz", "mixed_questions.jsonl.xz")
 
 
 def main() -> None:

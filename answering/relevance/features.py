@@ -9,8 +9,7 @@ from typing import NamedTuple
 from answering.ports import PassageReader
 from answering.questions.definitions import defining_sentences, with_definition
 from answering.relevance.entities import BRIEF, named_gains, names_another, of_others
-from answering.relevance.kinds import has_kind
-from answering.relevance.possible_answers import is_about_another, possible_answers
+from answering.relevance.possible_answers import has_kind, is_about_another, possible_answers
 from answering.text.blocks import texts_to_read
 from answering.text.terms import coverage, english_idf, idf_shares, vocabulary
 from answering.types import About, Chunk, Passage, ReadPassage, SubqueryResults

@@ -6,9 +6,6 @@ from answering.relevance.entities import MONTH
 from answering.relevance.quantities import DAYS
 from answering.text.terms import NUMBERS
 
-_ASKS_MODEL = re.compile(
-    r"\b[Ww](?:hich|hat) (\w*[A-Z]\w*) (?:models?|versions?|editions?|releases?|series|generations?)\b"
-)
 _ASKS_FREQUENCY = re.compile(r"\bhow (?:often|frequently|many times)\b|\bwhat frequency\b", re.IGNORECASE)
 _FREQUENCY = re.compile(
     rf"""\b(?:every|each|per|an?[ ](?:second|minute|hour|day|week|month|quarter|year)|once|twice|thrice|times?|always
@@ -73,7 +70,7 @@ _HOUR = re.compile(
     |around[ ]the[ ]clock|after|before|until|till)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-_KINDS = (
+KINDS = (
     (_ASKS_SITE, _SITE),
     (_ASKS_VERSION, _VERSION),
     (_ASKS_HOUR, _HOUR),
@@ -114,13 +111,3 @@ def days_of(text: str) -> frozenset[int]:
         days.update([day] if start is None else (at % 7 for at in range(start, start + (day - start) % 7 + 1)))
         start = day if to else None
     return frozenset(days)
-
-
-def has_kind(question: str, text: str) -> bool:
-    """Whether *text* has a frequency or a time, if *question* asks how often or when: so has the best sentence.
-
-    Of a name whose model or version is asked for, it has that: a number, or another name after it.
-    """
-    of_name = _ASKS_MODEL.search(question)
-    lacks = of_name and not re.search(rf"\d|{re.escape(of_name[1])} [A-Z]", text)
-    return not lacks and all(has.search(text) for asks, has in _KINDS if asks.search(question))

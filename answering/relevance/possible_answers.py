@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from answering.relevance.counted_rows import ASKS_COUNT, counted_noun, has_rows_to_count
 from answering.relevance.entities import names_another, of_others
-from answering.relevance.kinds import has_kind, is_of_other_days
+from answering.relevance.kinds import KINDS, is_of_other_days
 from answering.relevance.quantities import (
     ASKS_AMOUNT,
     ASKS_HOW_MANY,
@@ -33,6 +33,9 @@ _QUANTITIES = frozenset("all any both each few most no none once only".split())
 """Stop words that answer: "Which guests pay?", "All guests pay."."""
 _ASKS_ON_DAY = re.compile(rf"\bon .*?(?:{DAYS}?|week(?:day|end)s?)\b.*", re.IGNORECASE)
 """What is on a day: "the Friday market" may be spoken of on another."""
+_ASKS_MODEL = re.compile(
+    r"\b[Ww](?:hich|hat) (\w*[A-Z]\w*) (?:models?|versions?|editions?|releases?|series|generations?)\b"
+)
 _ASKS_DOER = re.compile(
     r"\bwho (?:\w+ly |first )?(\w+(?:ed|en|t)|made|wrote|drew|sold|found|paid|sang|said|did|won|led|laid|hung)\b",
     re.IGNORECASE,
@@ -161,3 +164,13 @@ def _lacks_number(question: str, chunk: Chunk, n: int) -> bool:
     noun = counted_noun(question) if ASKS_HOW_MANY.search(question) and not measures(question) else ""
     numbers = [f"{name} {value}" for name, value in zip(names, row, strict=False) if re.search(r"\d", value)]
     return bool(noun) and not any(noun in stems(number) for number in numbers)
+
+
+def has_kind(question: str, text: str) -> bool:
+    """Whether *text* has a time, a frequency, an address, if *question* asks for one: so has the best sentence.
+
+    Of a name whose model or version is asked for, it has that: a number, or another name after it.
+    """
+    of_name = _ASKS_MODEL.search(question)
+    lacks = of_name and not re.search(rf"\d|{re.escape(of_name[1])} [A-Z]", text)
+    return not lacks and all(has.search(text) for asks, has in KINDS if asks.search(question))

@@ -3,8 +3,7 @@
 import pytest
 
 from answering.relevance.entities import names_another, of_others
-from answering.relevance.kinds import has_kind
-from answering.relevance.possible_answers import is_about_another, possible_answers
+from answering.relevance.possible_answers import has_kind, is_about_another, possible_answers
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk
 

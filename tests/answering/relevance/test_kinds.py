@@ -2,7 +2,7 @@
 
 import pytest
 
-from answering.relevance.kinds import has_kind
+from answering.relevance.possible_answers import has_kind
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,7 @@ from answering.relevance.graders import (
     grade,
     load_calibrations,
 )
-from answering.relevance.kinds import has_kind
-from answering.relevance.possible_answers import possible_answers
+from answering.relevance.possible_answers import has_kind, possible_answers
 from answering.text.sentences import sentence_spans
 from answering.types import MIN_CONFIDENCE, Chunk, ReadPassage, SubqueryResults
 
