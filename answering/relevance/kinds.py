@@ -62,7 +62,9 @@ _ASKS_VERSION = re.compile(r"\b(?:what|which) version\b", re.IGNORECASE)
 _VERSION = re.compile(
     r"\d|\b(?:latest|newest|current|any|every|all|alpha|beta|stable|edition|release)\b", re.IGNORECASE
 )
-_ASKS_HOUR = re.compile(r"\b(?:what|which) time\b(?! of (?:the )?(?:year|month|week)\b)|\bhow late\b", re.IGNORECASE)
+_ASKS_HOUR = re.compile(
+    r"(?<!\bin )(?<!\bwithin )\b(?:what|which) time\b(?! of (?:the )?(?:year|month|week)\b)", re.IGNORECASE
+)
 _HOUR = re.compile(
     rf"""\d[:.h]\d\d\b|\b\d{{1,2}}[ ]?(?:[ap]\.?m|h|uhr|o['’]clock)\b|[–-][ ]?\d{{1,2}}\b
     |\b(?:at|from|by|until|till|to|before|after|around|between|since)[ ](?:\d{{1,2}}|{"|".join(NUMBERS)})\b
