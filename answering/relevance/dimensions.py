@@ -64,8 +64,9 @@ DIMENSIONS = (
     Dimension(
         re.compile(
             rf"\bhow much\b.*\b(?:costs?|pay|paid|charged?|fees?|fares?|rent|price)\b|\bhow many {_CURRENCIES}\b"
-            rf"|\bwhat (?:do|does|did|will|would|must)\b.*\b(?:costs?|pay|charge)\b(?! (?:for|with|by)\W*\Z)"
-            rf"|\bwhat\b.{{0,6}}\bthe\b.*\b(?:{_PRICES})\b|\A\W*(?:\w+\W+){{1,3}}(?:{_PRICES})\W*\Z",
+            rf"|\bwhat (?:do|does|did|will|would|must)\b.*\b(?:costs?|pay|charge)\b(?! attention| (?:for|with|by)\W*\Z)"
+            rf"|\bwhat\b(?! (?:do|does|did)\b).{{0,6}}\bthe\b.*\b(?:{_PRICES})\b"
+            rf"|\A\W*(?:\w+\W+){{1,3}}(?:{_PRICES})\W*\Z",
             re.IGNORECASE,
         ),
         frozenset(_MONEY),
@@ -89,7 +90,8 @@ DIMENSIONS = (
     ),
     Dimension(
         re.compile(
-            r"\bhow (?:many|much) (?:\w+ ){0,2}(?:[kmgt]i?b|(?:kilo|mega|giga)?bytes|ram|memory|storage|disk|space)\b"
+            r"\bhow (?:many|much) (?:\w+ ){0,2}(?:[kmgt]i?b|(?:kilo|mega|giga)?bytes)\b"
+            r"|\bhow much (?:\w+ )?(?:ram|memory|disk|storage space)\b"
             r"|\b(?:file|upload|attachment)s? size\b"
             r"|\bhow (?:big|large)\b.*\b(?:files?|uploads?|attachments?|databases?|downloads?)\b",
             re.IGNORECASE,

@@ -21,7 +21,7 @@ _ASKS_CODE = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"\d{3}|\d[ -]\d|\b[A-Z]+-?\d")
-_ASKS_PHONE = re.compile(r"\bwhat\b.{0,30}\b(?:phone|telephone|fax|mobile)(?: number)?\b", re.IGNORECASE)
+_ASKS_PHONE = re.compile(r"\bwhat\b.{0,30}\b(?:phone|telephone|fax|mobile) number\b", re.IGNORECASE)
 _PHONE = re.compile(
     r"(?:\d[ ()/.+–-]{0,2}){5}|\b(?:call|dial|ring|phone|telephone|tel|ext(?:ension)?|number)\b\D{0,12}\d{2}",
     re.IGNORECASE,
@@ -72,12 +72,12 @@ ASKS_AMOUNT = re.compile("|".join(f"(?:{asks.pattern})" for asks in _ASKS), re.I
 
 
 def measures(question: str) -> bool:
-    """Whether *question* asks for a weight, a length, a temperature, a duration or a price."""
+    """Whether *question* asks for something of ``DIMENSIONS``: a weight, a price, a share."""
     return any(dimension.asks.search(question) for dimension in DIMENSIONS)
 
 
 def measured_columns(question: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    """Return the columns of a table, with the *names* and *rows*, that hold the weight or price *question* asks for."""
+    """Return the columns of a table, with the *names* and *rows*, that hold the price or share *question* asks for."""
     dimensions = [dimension for dimension in DIMENSIONS if dimension.asks.search(question)]
     return [
         at
@@ -94,8 +94,8 @@ def measured_columns(question: str, names: Sequence[str], rows: Sequence[Sequenc
 def has_amount(question: str, text: str) -> bool:
     """Whether *text* has an amount of what *question* asks for.
 
-    Of what is measured, besides times and how often; of a weight, a length, a temperature or a price, one of these. A
-    row of a table may have the unit in its header.
+    Of what is measured, besides times and how often; of something of ``DIMENSIONS``, one of it; of a count, a number
+    without another unit. A row of a table may have the unit in its header.
     """
     text = _ITEM_LABEL.sub("", text)
     if _ASKS_CODE.search(question) and not _CODE.search(text):

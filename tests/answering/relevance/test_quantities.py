@@ -51,6 +51,21 @@ def test_an_amount_is_of_what_is_asked_for(question: str, answers: str, other: s
     assert not can_answer(question, other)
 
 
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("How much space is there between the trees?", "The trees stand four metres apart."),
+        ("How much storage is there in the cellar?", "The cellar has 12 square metres of shelves."),
+        ("What does the warden pay attention to?", "The warden looks at shoes and stoves."),
+        ("What does the fee pay for?", "The fee pays for heating and towels."),
+        ("What mobile phones does the app run on?", "The app runs on Android."),
+    ],
+)
+def test_what_only_sounds_like_an_amount_is_answered_without(question: str, answers: str) -> None:
+    """Room is no memory, attention no money, and a phone no number."""
+    assert can_answer(question, answers)
+
+
 def test_a_row_may_have_its_unit_in_the_header() -> None:
     """A bare number in a table can answer."""
     assert can_answer("How heavy is the anvil?", "| Tool | kg |\n| Anvil | 65 |")
