@@ -16,7 +16,7 @@ from app.ingest.documents import MAX_ID_CHARS
 from app.ops.traffic import current_request_id
 from app.settings import Settings
 from graph.errors import Outcome
-from graph.nodes.validate import query_text
+from graph.nodes.search import query_text
 from graph.policy import MAX_SOURCES
 
 FILE = "feedback.jsonl"

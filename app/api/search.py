@@ -9,7 +9,7 @@ from app.api.collections import CollectionName
 from app.bootstrap.compose import AppContainer
 from app.query_service.chunk_search import SearchResults, search
 from graph.errors import InvalidInput
-from graph.nodes.validate import query_text
+from graph.nodes.search import query_text
 
 
 def search_routes(container: AppContainer) -> APIRouter:

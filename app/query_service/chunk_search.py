@@ -8,7 +8,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from answering.types import Chunk, Question
 from app.settings import Settings
 from graph.errors import InvalidInput
-from graph.nodes.validate import query_text, scope
+from graph.nodes.search import query_text, scope
 from graph.ports import Retriever
 
 MIN_K, MAX_K = 3, 8
