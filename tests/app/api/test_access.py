@@ -22,7 +22,7 @@ from app.ops.key_file import KeyFile
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from tests.app.api.test_mcp import with_headers
-from tests.app.api.test_page_api import BYTES, caller
+from tests.support.calling import BYTES, caller
 from tests.support.samples_service import serve
 
 WORDS = {

@@ -12,8 +12,8 @@ import pytest
 from app.bootstrap.compose import AppContainer, build_container
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
-from tests.app.api.test_page_api import caller, upload
 from tests.peers import OllamaPeer
+from tests.support.calling import caller, upload
 
 SAW = b"""# Band saw
 

@@ -12,7 +12,7 @@ from app.bootstrap.compose import build_container
 from app.ingest.pipeline import ingest_into
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
-from tests.app.api.test_page_api import caller
+from tests.support.calling import caller
 
 ROWS = {
     "What range does the trust score lie in?": "The trust score lies in the range [0, 1].",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -19,25 +18,11 @@ from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from graph.errors import InvalidInput, UnknownCollection
 from rag_service import RAGService
-from tests.app.api.test_page_api import BYTES, caller
 from tests.peers.qdrant_peer import QdrantPeer
+from tests.support.calling import BYTES, caller
 
 NOTE = b"# Pool\n\nThe pool is closed in May.\n"
 QUESTION = "When is the pool closed?"
-
-
-@pytest.fixture
-async def container(tmp_path: Path, embedding: EmbeddingModel) -> AsyncIterator[AppContainer]:
-    """An empty service in this process."""
-    made = build_container(load_settings(data_dir=tmp_path / "data"), embedding=embedding)
-    yield made
-    await made.aclose()
-
-
-@pytest.fixture
-async def client(container: AppContainer) -> AsyncIterator[httpx.AsyncClient]:
-    async with caller(container) as made:
-        yield made
 
 
 async def add(client: httpx.AsyncClient, collection: str, content: bytes = NOTE) -> httpx.Response:

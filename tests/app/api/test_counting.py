@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from io import BytesIO
-from pathlib import Path
 
 import httpx
 import pytest
 from fpdf import FPDF
 from openpyxl import Workbook
 
-from app.bootstrap.compose import AppContainer, build_container
-from app.providers.embeddings.models import EmbeddingModel
-from app.settings import load_settings
 from graph.nodes.answer import NOT_COUNTED
-from tests.app.api.test_page_api import caller, upload
+from tests.support.calling import upload
 
 STATES = ("closed", "open", "waiting for parts")
 TICKETS = "Ticket;Assignee;State\n" + "\n".join(f"{7000 + n};Piet Bakker;{STATES[n % 3]}" for n in range(60))
@@ -72,14 +67,11 @@ FILES = {
 
 
 @pytest.fixture
-async def client(tmp_path: Path, embedding: EmbeddingModel) -> AsyncIterator[httpx.AsyncClient]:
+async def client(client: httpx.AsyncClient) -> httpx.AsyncClient:
     """A caller on this machine, over the tables of five makers."""
-    container: AppContainer = build_container(load_settings(data_dir=tmp_path / "data"), embedding=embedding)
-    async with caller(container) as made:
-        for name, content in FILES.items():
-            await upload(made, name, content)
-        yield made
-    await container.aclose()
+    for name, content in FILES.items():
+        await upload(client, name, content)
+    return client
 
 
 async def test_rows_are_counted_in_the_tables_of_five_makers(client: httpx.AsyncClient) -> None:

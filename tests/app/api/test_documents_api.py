@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from app.ingest.pipeline import ingest_into
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from graph.errors import StoreUnavailable
-from tests.app.api.test_page_api import BYTES, caller, upload
+from tests.support.calling import BYTES, caller, upload
 
 RATING = {"question": "Where is the lighthouse?", "outcome": "answered", "rating": "up"}
 ROWS = b"".join(
@@ -32,21 +31,6 @@ ROWS = b"".join(
     + b"\n"
     for n in range(7)
 )
-
-
-@pytest.fixture
-async def container(tmp_path: Path, embedding: EmbeddingModel) -> AsyncIterator[AppContainer]:
-    """An empty collection in this process."""
-    made = build_container(load_settings(data_dir=tmp_path / "data"), embedding=embedding)
-    yield made
-    await made.aclose()
-
-
-@pytest.fixture
-async def client(container: AppContainer) -> AsyncIterator[httpx.AsyncClient]:
-    """A caller on this machine."""
-    async with caller(container) as made:
-        yield made
 
 
 def address(document_id: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -18,7 +17,7 @@ from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import ingest_into
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
-from tests.app.api.test_page_api import BYTES, NOTES, caller, upload
+from tests.support.calling import BYTES, NOTES, caller, upload
 from tests.support.paths import KNOWLEDGE
 from tests.support.samples_service import serve, wait_until
 
@@ -77,18 +76,9 @@ def hostile(top: Path) -> list[str]:
 
 
 @pytest.fixture
-async def container(top: Path, embedding: EmbeddingModel) -> AsyncIterator[AppContainer]:
-    """The collection that was ingested from the folder."""
-    made = build_container(load_settings(data_dir=top / "data"), embedding=embedding)
-    yield made
-    await made.aclose()
-
-
-@pytest.fixture
-async def client(container: AppContainer) -> AsyncIterator[httpx.AsyncClient]:
-    """A caller on this machine."""
-    async with caller(container) as made:
-        yield made
+def data(top: Path) -> Path:
+    """The folder of the collection that was ingested from the folder."""
+    return top / "data"
 
 
 async def again(client: httpx.AsyncClient, document_id: str, **headers: str) -> httpx.Response:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -11,7 +10,6 @@ import httpx
 import pytest
 
 from app.api.page_routes import FOLDER
-from app.api.server import create_app
 from app.bootstrap.compose import AppContainer, build_container
 from app.ingest.pipeline import ingest_into
 from app.providers.embeddings.models import EmbeddingModel
@@ -19,29 +17,7 @@ from app.settings import load_settings
 from graph.errors import StoreUnavailable
 from graph.nodes.answer import CLOSE
 from tests.app.api.test_query_api import CHEMICALS
-
-BYTES = {"Content-Type": "application/octet-stream"}
-NOTES = b"# Notes\n\nThe lighthouse of Larkfield stands on the northern pier.\n"
-
-
-@pytest.fixture
-async def container(tmp_path: Path, embedding: EmbeddingModel) -> AsyncIterator[AppContainer]:
-    """A service over an empty collection in this process."""
-    made = build_container(load_settings(data_dir=tmp_path / "data"), embedding=embedding)
-    yield made
-    await made.aclose()
-
-
-def caller(container: AppContainer, host: str = "127.0.0.1", base: str = "http://127.0.0.1:8000") -> httpx.AsyncClient:
-    """A client that the service sees as coming from *host*, asking for *base*."""
-    transport = httpx.ASGITransport(create_app(container), client=(host, 50000))
-    return httpx.AsyncClient(transport=transport, base_url=base)
-
-
-async def upload(
-    client: httpx.AsyncClient, name: str = "notes.md", content: bytes = NOTES, **kind: str
-) -> httpx.Response:
-    return await client.post("/api/v1/documents", params={"name": name}, content=content, headers=kind or BYTES)
+from tests.support.calling import BYTES, NOTES, caller, upload
 
 
 def test_the_page_calls_close_what_the_service_does() -> None:

@@ -21,9 +21,9 @@ from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from tests.app.api.test_ingest_again import LOG
 from tests.app.api.test_page import TWO_QUOTES
-from tests.app.api.test_page_api import BYTES
 from tests.app.api.test_query_api import CHEMICALS
 from tests.app.api.visitor import SLOW, Visitor, answered, ask, overflow, violations
+from tests.support.calling import BYTES
 from tests.support.samples_service import serve
 
 FLOOD = "".join(f"## Day {n}\n\nOn day {n} the gauge of Larkfield stood at {n} cm.\n\n" for n in range(1, 121))

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from app.bootstrap.compose import AppContainer, build_container
+from app.bootstrap.compose import build_container
 from app.ingest.pipeline import ingest_into
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
-from tests.app.api.test_page_api import caller
 
 QUESTION = "How many days of annual leave are there?"
 FILES = {
@@ -40,20 +38,6 @@ def data(tmp_path_factory: pytest.TempPathFactory, embedding: EmbeddingModel) ->
 
     asyncio.run(fill())
     return root / "data"
-
-
-@pytest.fixture
-async def container(data: Path, embedding: EmbeddingModel) -> AsyncIterator[AppContainer]:
-    """A service over the three documents."""
-    made = build_container(load_settings(data_dir=data), embedding=embedding)
-    yield made
-    await made.aclose()
-
-
-@pytest.fixture
-async def client(container: AppContainer) -> AsyncIterator[httpx.AsyncClient]:
-    async with caller(container) as made:
-        yield made
 
 
 async def retrieved(client: httpx.AsyncClient, **scope: Any) -> list[str]:
