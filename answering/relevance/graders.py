@@ -14,10 +14,10 @@ from typing import NamedTuple
 from pydantic import TypeAdapter
 
 from answering.questions.definitions import KEY_MISSING_FACTOR, key_words, lacks_key_word
-from answering.relevance.entities import names_another, of_others
 from answering.relevance.features import measure
 from answering.relevance.possible_answers import are_of_kind
-from answering.types import About, Chunk, Citation, Question, SubqueryResults
+from answering.relevance.things import is_about_other_things
+from answering.types import Chunk, Citation, Question, SubqueryResults
 
 LEXICAL = "lexical"
 """The entry for embedding models without a calibration: it uses words alone."""
@@ -63,7 +63,8 @@ def calibration_for(embedding_model: str, calibrations: Mapping[str, Calibration
 
 
 OTHER_LABEL_FACTOR = 0.3
-"""Share of its probability to answer that a chunk keeps where it, or its best sentence, names another year or label.
+"""Share of its probability to answer that a chunk keeps where it, or its best sentence, is about another thing: names
+another year, label or name, or lacks a thing that the question names and the passage speaks of elsewhere.
 
 Too little for the usual bar. Not fitted: hardly a question of the fitted sets asks for another year."""
 
@@ -82,14 +83,11 @@ def assess(results: SubqueryResults, calibration: Calibration) -> SubqueryResult
     keys = key_words(results.question, results.chunks)
     for chunk, matches, features in measure(results):
         named = features._asdict()
-        full_text = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
         scores = tuple(match.score for match in matches)
         of_kind = are_of_kind(results.question, chunk)
-        preferred = of_kind if About.LOOKED_UP in chunk.about else (True,) * len(scores)
-        number = max(range(len(scores)), key=lambda n: (preferred[n], scores[n]), default=None)
-        best = "" if number is None else chunk.sentences[number]
-        of_another = number is not None and (of_others(results.question, chunk)[number] or not any(of_kind))
-        of_another = of_another or any(names_another(results.question, text) for text in (full_text, best))
+        number = max(range(len(scores)), key=lambda n: (of_kind[n], scores[n]), default=None)
+        none_of_kind = number is not None and not any(of_kind)
+        of_another = none_of_kind or is_about_other_things(results.question, chunk, number)
         factor = OTHER_LABEL_FACTOR if of_another else 1.0
         if number is not None and lacks_key_word(keys, chunk, number):
             factor *= KEY_MISSING_FACTOR

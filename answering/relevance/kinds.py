@@ -6,6 +6,8 @@ from answering.relevance.entities import MONTH
 from answering.relevance.quantities import DAYS
 from answering.text.terms import NUMBERS
 
+_OF_DAY = r"noon|midday|midnight|dawn|dusk|sun(?:rise|set)|(?:half|quarter)[ ](?:past|to)"
+"""Times of day in words."""
 _ASKS_FREQUENCY = re.compile(r"\bhow (?:often|frequently|many times)\b|\bwhat frequency\b", re.IGNORECASE)
 _FREQUENCY = re.compile(
     rf"""\b(?:every|each|per|an?[ ](?:second|minute|hour|day|week|month|quarter|year)|once|twice|thrice|times?|always
@@ -26,17 +28,18 @@ _TIME = re.compile(
     |\d(?:st|nd|rd|th)\b|\b(?:at|from|by|until|till|before|after|since)[ ](?:{"|".join(NUMBERS)})\b
     |\b(?:when(?:ever)?|while|until|till|before|after(?:wards)?|during|since|once|then|first|last|next|immediately
     |at[ ]once|as[ ]soon|now|today|tomorrow|yesterday|soon|always|never|every|each|any[ ]time|if|in[ ]case|upon
-    |(?:at|on)[ ](?:the|your)|daily|weekly|monthly|quarterly|yearly|annually|hourly|noon|midnight|morning
+    |(?:at|on)[ ](?:the|your)|daily|weekly|monthly|quarterly|yearly|annually|hourly|{_OF_DAY}|morning
     |afternoon|evening|night|weekends?|(?:second|minute|hour|day|week|month|quarter|year|decade)s?|{DAYS}?|{MONTH}
-    |spring|summer|autumn|fall|winter|christmas|easter|upcoming|later|earlier|start|end|begin(?:ning|s)?)\b""",
+    |spring|summer|autumn|fall|winter|christmas|easter|upcoming|later|earlier|ahead[ ]of
+    |prior[ ]to|in[ ]advance|start|end|begin(?:ning|s)?)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 """What can stand for a point in time, or for the event that something happens at."""
 _ASKS_CLOCK = re.compile(r"\b(?:what|which) (?:time|date|day|month|year)\b|\bhow late\b", re.IGNORECASE)
 _CLOCK = re.compile(
-    rf"""\d|\b(?:{"|".join(NUMBERS)}|noon|midnight|morning|afternoon|evening|night|weekends?|weekdays?|every[ ]day
-    |daily|today|tomorrow|yesterday|(?:first|last)[ ]day|{DAYS}?|{MONTH}|spring|summer|autumn|fall|winter
-    |christmas|easter)\b""",
+    rf"""\d|\b(?:{"|".join(NUMBERS)}|{_OF_DAY}|morning|afternoon|evening|night|weekends?|weekdays?|every[ ]day
+    |daily|today|tomorrow|yesterday|(?:first|second|third|\w+th|last)[ ](?:day|week|month|year|of)
+    |{DAYS}?|{MONTH}|spring|summer|autumn|fall|winter|christmas|easter)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 """What can stand for a time of day, a day, a month or a year; an event is none."""
@@ -68,7 +71,7 @@ _ASKS_HOUR = re.compile(
 _HOUR = re.compile(
     rf"""\d[:.h]\d\d\b|\b\d{{1,2}}[ ]?(?:[ap]\.?m|h|uhr|o['’]clock)\b|[–-][ ]?\d{{1,2}}\b
     |\b(?:at|from|by|until|till|to|before|after|around|between|since)[ ](?:\d{{1,2}}|{"|".join(NUMBERS)})\b
-    |\b(?:noon|midday|midnight|mornings?|afternoons?|evenings?|nights?|dawn|dusk|sun(?:rise|set)|any[ ]?time|all[ ]day
+    |\b(?:{_OF_DAY}|mornings?|afternoons?|evenings?|nights?|any[ ]?time|all[ ]day
     |around[ ]the[ ]clock|after|before|until|till)\b""",
     re.IGNORECASE | re.VERBOSE,
 )

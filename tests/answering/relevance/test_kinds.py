@@ -19,6 +19,12 @@ from answering.relevance.possible_answers import has_kind
         ("At what time does the meeting start?", "The meeting is at 10:00.", "The meeting is every Tuesday."),
         ("What time is breakfast?", "Breakfast is from seven.", "Breakfast is in the garden on Sundays."),
         ("Since which version can it update itself?", "It can from 2021.11.0 on.", "It depends on the firmware."),
+        ("When are the gates locked?", "The gates are locked at dusk.", "The gates are painted green."),
+        ("When does the bus leave?", "The bus leaves half past the hour.", "The bus leaves from stop C."),
+        ("From which day is a note needed?", "A note is needed from the fourth day.", "A note is needed by staff."),
+        ("On which day of the month is rent due?", "It is due on the twentieth of the month.", "It is due in euros."),
+        ("What time do the lamps go on?", "The lamps go on at sunset.", "The lamps go on in the hall."),
+        ("When is the fee paid?", "It is paid in advance.", "It is paid in euros."),
         ("What version of the form is signed?", "The latest one is signed.", "The form is signed in ink."),
     ],
 )

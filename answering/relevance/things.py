@@ -1,0 +1,176 @@
+"""Find the things that a question names, and tell sentences that are about others of the same passage.
+
+"The walk to the village takes an hour" tells nothing of the walk to the river, where the passage speaks of a river too.
+"""
+
+import re
+from functools import lru_cache
+
+from answering.relevance.entities import names_another, of_others
+from answering.text.blocks import before, bullet, introduction, is_row, row_with_column_names
+from answering.text.terms import AUXILIARIES, coverage, is_content, question_stems, stem, stems, vocabulary, words
+from answering.types import Chunk
+
+SURE_MARGIN = 3.0
+"""Logits over "none of them" from which the reader is believed about a sentence that lacks a thing.
+
+Of five tried: ``docs/relevance.md``, "What a question names"."""
+MAX_CONTENT = 4
+"""Content words of the longest question whose things a sentence has to name; a longer one says some in passing.
+
+As ``SURE_MARGIN``."""
+MIN_TOKENS = 4
+"""Words of the shortest question that names a thing as a sentence does; key words are read as they stand."""
+_TOKEN = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
+_ARTICLES = frozenset("the a an our your my their his her its this that these those any all each every no".split())
+_PREPOSITIONS = frozenset(
+    "for of to in on at from with by about near after before during into under over between without per as".split()
+)
+_DO = frozenset("do does did".split())
+_ASKING = frozenset("what which whose who whom where when why how many much often long far".split())
+_IRREGULAR = frozenset(
+    """
+    bought bound bred brought built caught chosen done drawn driven eaten fed found given got grown held hung kept known
+    laid led left lent lit lost made met paid put read run said seen sent set shown shut sold spent stood taken taught
+    told thrown won worn written
+    """.split()
+)
+"""Participles that do not end in "ed"."""
+_NO_THINGS = frozenset(
+    stem(word)
+    for word in """
+    add allow ask become bring call come cover default do find get give go happen have help keep kind know let like
+    make mean need number part pay put say see seem send set show stop take tell thing try use want
+    day hour minute month time week year
+    """.split()
+)
+"""Verbs of every question, and what is asked of things ("at what time of day")."""
+_ASKED_FOR = re.compile(r"w+ba([cC]+)(?=p[acC])")
+"""What is asked of a thing: "What is the price of …"."""
+_REFERS = frozenset("it its he his she her they them their this that these those such there".split())
+_NAME = re.compile(r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)+")
+_POSSESSIVE = re.compile(r"['’]s?\b(?=\W|\Z)")
+_FIELD = re.compile(r"[^:.|]{1,40}:\s")
+
+
+@lru_cache(maxsize=1 << 8)
+def things_named(question: str) -> frozenset[str]:
+    """Return the stems of the things that *question*, a whole sentence, names; not of what it asks of them.
+
+    A thing is what follows an article, a preposition or an auxiliary, or has a capital letter; the verb after it is
+    left out ("does the walk to the river take", "are the sheets kept").
+    """
+    tokens = _TOKEN.findall(question)
+    tags = "".join(_tag(token, first=not n) for n, token in enumerate(tokens))
+    if len(tokens) < MIN_TOKENS or not re.match(r".{0,3}[wxb]", tags):
+        return frozenset()
+    asked_for = _ASKED_FOR.match(tags) if tokens[0].lower() in ("what", "which") else None
+    do_verb = "x" in tags
+    named: list[str] = []
+    for run in re.finditer("[cC]+", tags):
+        start, end = run.span()
+        if asked_for and asked_for.start(1) == start:
+            continue
+        if tags[max(start - 1, 0)] not in "apxb":
+            named += [token for token, tag in zip(tokens[start:end], run[0], strict=True) if tag == "C"]
+            continue
+        if do_verb and end - start > 1:
+            end, do_verb = end - 1, False
+        while end > start and tags[end - 1] == "c" and _is_participle(tokens[end - 1].lower()):
+            end -= 1
+        named += tokens[start:end]
+    return frozenset(stem for token in named for stem in stems(token)) - _NO_THINGS
+
+
+def _tag(token: str, *, first: bool) -> str:
+    """Return a letter for the class of *token*: w asks, x is "do", b an auxiliary, a an article, p a preposition.
+
+    c is a content word, C one with a capital letter that is not the *first*, o any other.
+    """
+    word = token.lower()
+    for tag, known in (("w", _ASKING), ("x", _DO), ("b", AUXILIARIES), ("a", _ARTICLES), ("p", _PREPOSITIONS)):
+        if word in known:
+            return tag
+    if not is_content(word) or re.search("n['’]t$", word):
+        return "o"
+    return "C" if token[0].isupper() and not first else "c"
+
+
+def _is_participle(word: str) -> bool:
+    return word in _IRREGULAR or word.endswith("ed")
+
+
+def is_about_other_things(question: str, chunk: Chunk, n: int | None) -> bool:
+    """Whether *chunk*, or its best sentence, *n*, is about another year, label, name or thing than *question* names.
+
+    Where the reader is sure of a sentence it need not name all things.
+    """
+    text = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
+    if names_another(question, text):
+        return True
+    if n is None:
+        return False
+    if of_others(question, chunk)[n] or names_another(question, chunk.sentences[n]):
+        return True
+    if not chunk.reading:
+        return False
+    unsure = chunk.reading.sentences[n] - chunk.reading.null < SURE_MARGIN
+    return _has_rival_name(question, chunk, n) or (unsure and _lacks_thing(question, chunk, n))
+
+
+def _lacks_thing(question: str, chunk: Chunk, n: int) -> bool:
+    """Whether other sentences of *chunk* speak of a thing that *question* names, and sentence *n* does not.
+
+    Neither do the headings above it, the line that introduces it, nor what it refers to in its paragraph.
+    """
+    things = things_named(question)
+    if not things or len(question_stems(question)) > MAX_CONTENT:
+        return False
+    said = vocabulary("\n".join([chunk.headings, row_with_column_names(chunk, n), *_referred_to(chunk, n)]))
+    missing = [thing for thing in things if not coverage({thing: 1.0}, said)]
+    elsewhere = vocabulary("\n".join(chunk.sentences)) if missing else frozenset()
+    return any(coverage({thing: 1.0}, elsewhere) for thing in missing)
+
+
+def _has_rival_name(question: str, chunk: Chunk, n: int) -> bool:
+    """Whether *question* names "Rupert Hale", and sentence *n*, which does not, a name that has one of its words.
+
+    That is at the same end: "Abigail Hale", "Rupert Frome".
+    """
+    text = row_with_column_names(chunk, n)
+    said = frozenset(stems("\n".join([chunk.headings, text, *_referred_to(chunk, n)])))
+    asked = frozenset(stems(question))
+    return any(
+        not said.issuperset(map(stem, name))
+        and not asked.issuperset(map(stem, rival))
+        and (rival[0] == name[0] or rival[-1] == name[-1])
+        for name in _names(question)
+        for rival in _names(text)
+    )
+
+
+def _names(text: str) -> list[list[str]]:
+    """Return the content words of each run of words with a capital letter in *text*, if they are two at least."""
+    runs = _NAME.findall(_POSSESSIVE.sub("", text))
+    names = [[word for word in words(run) if is_content(word)] for run in runs]
+    return [name for name in names if len(name) > 1]
+
+
+def _referred_to(chunk: Chunk, n: int) -> list[str]:
+    """Return what sentence *n* may take its subject from: its lead-in, and what is before it if it names none.
+
+    That is its paragraph's beginning, or of the first of a paragraph the one before.
+    """
+    sentences, lead = chunk.sentences, introduction(chunk, n)
+    if _is_field(chunk, n):
+        return [lead, *(sentences[at] for at in range(n) if not _is_field(chunk, at))]
+    if _REFERS.isdisjoint(words(sentences[n])):
+        return [lead]
+    first = next((at for at in range(n - 1, 0, -1) if "\n\n" in before(chunk, at)), 0)
+    return [lead, *sentences[first:n]]
+
+
+def _is_field(chunk: Chunk, n: int) -> bool:
+    """Whether sentence *n* is a row, an item, a field ("Fee: 3 euros") or a few words, whose subject stands above."""
+    text = chunk.sentences[n]
+    return is_row(chunk, n) or bool(bullet(chunk, n)) or bool(_FIELD.match(text)) or len(words(text)) < MIN_TOKENS

@@ -1,0 +1,103 @@
+"""What a question names: a sentence that lacks a thing of which its passage speaks is about another one."""
+
+from dataclasses import replace
+
+import pytest
+
+from answering.relevance.things import SURE_MARGIN, is_about_other_things, things_named
+from answering.text.sentences import sentence_spans
+from answering.types import Chunk, ReadPassage
+
+
+def chunk_of(text: str, margin: float = 0.0, section: str | None = None) -> Chunk:
+    """A chunk of which the reader scores every sentence *margin* above "none of them"."""
+    chunk = Chunk("c", "d", "", text, section=section, spans=sentence_spans(text))
+    return replace(chunk, reading=ReadPassage((margin,) * len(chunk.spans), 0.0, margin))
+
+
+def is_other(question: str, chunk: Chunk, sentence: str) -> bool:
+    (number,) = [n for n, text in enumerate(chunk.sentences) if sentence in text]
+    return is_about_other_things(question, chunk, number)
+
+
+@pytest.mark.parametrize(
+    ("question", "things"),
+    [
+        ("How long does the walk to the river take?", {"walk", "river"}),
+        ("Where are the score sheets kept?", {"score", "sheet"}),
+        ("When do matinee performances begin?", {"matine", "perform"}),
+        ("In which class are flights paid?", {"flight"}),
+        ("How much is a seat for schools?", {"seat", "school"}),
+        ("What is the discount code for teachers?", {"teacher"}),
+        ("At what time of day does the coach leave for Staveley Tarn?", {"coach", "staveley", "tarn"}),
+        ("Do you have a map of the canals?", {"map", "canal"}),
+        ("password length", set()),
+        ("the rent of hall B in winter", set()),
+    ],
+)
+def test_a_question_names_things_and_asks_something_of_them(question: str, things: set[str]) -> None:
+    """Verbs, what is asked for and times are no things, and key words are no question."""
+    assert things_named(question) == things
+
+
+VALLEY = "The river is deep. The walk to the village takes twenty-five minutes. The path is steep."
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "sentence", "other"),
+    [
+        ("How long does the walk to the river take?", VALLEY, "twenty-five", True),
+        ("How long does the walk to the village take?", VALLEY, "twenty-five", False),
+        ("How long does the walk to the castle take?", VALLEY, "twenty-five", False),
+        (
+            "How much does the owl newsletter cost?",
+            "The owl newsletter comes monthly. A day ticket costs 11 pounds.",
+            "day ticket",
+            True,
+        ),
+        ("Who cleans the filter?", "The filter is fine. Anna cleans it at noon.", "Anna", False),
+        ("Who cleans the filter?", "The filter is fine.\n\nAnna cleans it at noon.", "Anna", False),
+        ("Who cleans the filter?", "The filter is fine.\n\nMind the step.\n\nAnna cleans it at noon.", "Anna", True),
+        ("What does a seat in the stalls cost?", "The stalls are red.\n\nPrices\n\n- Seat: 9 euros", "9 euros", False),
+    ],
+)
+def test_a_sentence_lacks_a_thing_that_its_passage_speaks_of(
+    question: str, text: str, sentence: str, other: bool
+) -> None:
+    """What a pronoun refers to may name it, or what is above a field; it may be a synonym of one that none names."""
+    assert is_other(question, chunk_of(text), sentence) == other
+
+
+def test_a_heading_names_the_thing() -> None:
+    """What stands in the section's heading is not repeated below it."""
+    text = "The river is deep. It takes twenty-five minutes to the village."
+    question = "How long does the walk to the river take?"
+    assert is_other(question, chunk_of(text.replace("It", "The walk")), "twenty-five")
+    assert not is_other(question, chunk_of(text.replace("It", "The walk"), section="The river"), "twenty-five")
+
+
+def test_a_sure_reader_is_believed() -> None:
+    """A sentence that it scores high answers, whatever it leaves out."""
+    question = "How long does the walk to the river take?"
+    assert is_other(question, chunk_of(VALLEY, SURE_MARGIN - 0.1), "twenty-five")
+    assert not is_other(question, chunk_of(VALLEY, SURE_MARGIN), "twenty-five")
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "other"),
+    [
+        ("Which committee does Councillor Rupert Hale chair?", "Councillor Abigail Frome chairs the committee.", True),
+        ("How long does Lorton Blue ripen?", "Kirkby Blue ripens for ten weeks.", True),
+        ("How much does Oakshield Winter cost?", "Oakshield Annual costs 88 pounds a year.", True),
+        ("How many books does the Victoria Park branch have?", "The Hanley Park branch has 14,000 books.", True),
+        ("Where was Anna Berg born?", "Carl Berg was born in Ulm.", True),
+        ("Where was Anna Berg born?", "Anna was born in Ulm, like Carl Berg.", False),
+        ("When was Cutler's Lake bought by the club?", "Cutler's Lake was bought by the club in 1968.", False),
+        ("Does Studio Three have a piano?", "Studio Three has two.", False),
+        ("Who runs the All Hands?", "The COO runs the All Hands.", False),
+        ("How high is Mount Fell?", "Fell Runners climb its 412 metres on Sundays.", False),
+    ],
+)
+def test_a_name_of_which_a_part_differs_is_another(question: str, sentence: str, other: bool) -> None:
+    """However sure the reader is: the same first or last name makes no other person, place or product."""
+    assert is_other(question, chunk_of(sentence, 9.0), sentence) == other

@@ -1,0 +1,51 @@
+"""Questions about a thing that the documents name and do not tell this of: declined, with the closest passages."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from tests.support.calling import upload
+
+HOSTEL = """# Ferncliff hostel
+
+The walk to the village takes forty minutes. The river can be seen from the terrace.
+The day room is open until midnight. The laundry costs 4 pounds, and the attic is used for linen.
+
+A bicycle costs 15 pounds a day; the canoes may be used by members alone.
+
+Rupert Hale keeps the boats. Abigail Hale teaches the climbing course on Mondays.
+"""
+
+
+@pytest.fixture
+async def client(client: httpx.AsyncClient) -> httpx.AsyncClient:
+    """A caller on this machine, over a page of a hostel."""
+    await upload(client, "hostel.md", HOSTEL.encode())
+    return client
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How long does the walk to the village take?", "forty minutes"),
+        ("How long does the walk to the river take?", ""),
+        ("How much does a bicycle cost a day?", "15 pounds"),
+        ("How much do the canoes cost a day?", ""),
+        ("Until when is the day room open?", "midnight"),
+        ("Until when is the attic open?", ""),
+        ("What does Abigail Hale teach?", "climbing"),
+        ("What does Rupert Hale teach?", ""),
+    ],
+)
+async def test_what_is_told_of_one_thing_is_no_answer_for_another(
+    client: httpx.AsyncClient, question: str, answer: str
+) -> None:
+    """The one is answered; for the other the page is shown as the closest passage, and nothing is cited."""
+    body = (await client.post("/query", json={"query": question, "includeEvidence": True})).json()
+    if answer:
+        assert answer in body["answer"]
+        assert body["metadata"]["answeredBy"] == "passages"
+    else:
+        assert body["citedDocuments"] == []
+        assert [passage["documentId"] for passage in body["closest"]] == ["hostel.md"]
