@@ -11,6 +11,8 @@ from functools import lru_cache
 from answering.text.terms import is_content, stem, words
 from answering.types import Chunk
 
+MAX_CAPITAL = 2
+"""Most words of a heading in capitals that has a name: "Room Larch", but not "Cart Maintenance Notes"."""
 TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*|[.!?](?=\s)")
 _PARTS = re.compile(rf"{TOKEN.pattern}|[,;:()]")
 """Words and what parts them."""
@@ -63,22 +65,22 @@ def named_things(text: str, *, heading: bool = False) -> Named:
     tokens = ["", *_linked(TOKEN.findall(text))]
     for first, second, third in zip(tokens, tokens[1:], [*tokens[2:], ""], strict=False):
         word, label = first.lower(), second.lower()
+        labelled = _LETTER_OR_ROMAN.fullmatch(second) and not (
+            second == "I" and third[:1].isalpha()
+        )  # "the kiln I use"
         if is_content(word) and word.isalpha() and label[0].isdigit() and not _is_unit_like(first):
             found.setdefault(stem(word), set()).add(label)
-        elif (
-            is_content(word)
-            and word.isalpha()
-            and _LETTER_OR_ROMAN.fullmatch(second)
-            and not (second == "I" and third[:1].isalpha())  # "the kiln I use"
-        ):
+        elif is_content(word) and word.isalpha() and labelled:
             found.setdefault(stem(word), set()).add(second)
         elif contrast_of(word) and label.isalpha() and is_content(label):
             found.setdefault(stem(label), set()).add(word)
     for kind, names in (("weekday", _DAY), ("month", _MONTH)):
         if named := names.findall(_DATE.sub(" ", f"the {text}" if heading else text)):
             found[kind] = {name.lower() for name in named if not _SEVERAL.search(text)}
-    for noun, name in _names(["", *_linked(_PARTS.findall(text))], heading=heading):
-        found.setdefault(noun, set()).add(name)
+    capital = [is_name(token) for token in TOKEN.findall(text) if is_content(token.lower())]
+    if not heading or len(capital) <= MAX_CAPITAL or not all(capital):
+        for noun, name in _names(["", *_linked(_PARTS.findall(text))], heading=heading):
+            found.setdefault(noun, set()).add(name)
     return {noun: frozenset(labels) for noun, labels in found.items()}
 
 

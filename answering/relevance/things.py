@@ -28,6 +28,8 @@ _PREPOSITIONS = frozenset(
 )
 _DO = frozenset("do does did".split())
 _ASKING = frozenset("what which whose who whom where when why how many much often long far".split())
+_ENGLISH = _ASKING | _DO | frozenset("are can could may must should the there were would".split())
+"""Words of which a question in English has one: "was" and "is" are words of German and Dutch too."""
 _IRREGULAR = frozenset(
     """
     bought bound bred brought built caught chosen done drawn driven eaten fed found given got grown held hung kept known
@@ -62,7 +64,8 @@ def things_named(question: str) -> frozenset[str]:
     """
     tokens = _TOKEN.findall(question)
     tags = "".join(_tag(token, first=not n) for n, token in enumerate(tokens))
-    if len(tokens) < MIN_TOKENS or not re.match(r".{0,3}[wxb]", tags):
+    is_english = not _ENGLISH.isdisjoint(token.lower() for token in tokens)
+    if len(tokens) < MIN_TOKENS or not is_english or not re.match(r".{0,3}[wxb]", tags):
         return frozenset()
     asked_for = _ASKED_FOR.match(tags) if tokens[0].lower() in ("what", "which") else None
     do_verb = "x" in tags

@@ -165,3 +165,19 @@ def test_whether_something_is_so_on_a_day_is_told_by_the_other_days() -> None:
 def test_a_time_of_day_is_asked_for_in_other_scripts_too(question: str, text: str, can: bool) -> None:
     """Neither a floor nor a length of time answers what time it is that something opens."""
     assert has_kind(question, text) == can
+
+
+@pytest.mark.parametrize(
+    ("title", "other"),
+    [
+        ("Heron Cart Maintenance Notes", False),
+        ("Visitor Badge Rules And Colours", False),
+        ("Cart Osprey", True),
+        ("The Osprey cart and its care", True),
+    ],
+)
+def test_capitals_of_a_title_in_capitals_are_no_names(title: str, other: bool) -> None:
+    """Where each word of a longer title has one, they tell nothing; in others they name the thing that is told of."""
+    text = "Tighten the caster bolts to 22 newton metres."
+    chunk = Chunk("c", "d", title, text, spans=sentence_spans(text))
+    assert of_others("What torque do the bolts of a Heron cart need?", chunk) == (other,)
