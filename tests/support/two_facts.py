@@ -100,7 +100,7 @@ def here(
 
 
 @pytest.fixture
-def client(here: tuple[str, AppContainer]) -> Iterator[httpx.Client]:
+def facts_client(here: tuple[str, AppContainer]) -> Iterator[httpx.Client]:
     """A client of that service."""
     with httpx.Client(base_url=here[0], timeout=30) as client:
         yield client

@@ -21,19 +21,19 @@ PREFLIGHT = {"Access-Control-Request-Method": "POST", "Access-Control-Request-He
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "localhost.evil.example"]
 )
-def test_over_loopback_without_keys_a_foreign_name_is_refused(client: httpx.Client, host: str) -> None:
+def test_over_loopback_without_keys_a_foreign_name_is_refused(facts_client: httpx.Client, host: str) -> None:
     """A foreign name that points at 127.0.0.1 (DNS rebinding) is 400; health and metrics stay open for probes."""
-    answer = client.post("/query", json={"query": QUESTION}, headers={"Host": host})
+    answer = facts_client.post("/query", json={"query": QUESTION}, headers={"Host": host})
     assert (answer.status_code, answer.json()["error"]) == (400, "VALIDATION_ERROR")
     assert "TRUSTED_HOSTS" in answer.json()["message"]
-    assert client.get("/health/ready", headers={"Host": host}).status_code == 200
-    assert client.get("/metrics", headers={"Host": host}).status_code == 200
+    assert facts_client.get("/health/ready", headers={"Host": host}).status_code == 200
+    assert facts_client.get("/metrics", headers={"Host": host}).status_code == 200
 
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8000", "127.0.0.1", "127.0.0.1:1", "[::1]:8000", "0.0.0.0:1"])
-def test_an_address_or_localhost_is_answered(client: httpx.Client, host: str) -> None:
+def test_an_address_or_localhost_is_answered(facts_client: httpx.Client, host: str) -> None:
     """An IP address cannot be rebound."""
-    assert client.get("/docs", headers={"Host": host}).status_code == 200
+    assert facts_client.get("/docs", headers={"Host": host}).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -75,11 +75,11 @@ def test_no_other_origin_may_read(tmp_path: Path, embedding: Any) -> None:
         *(f"/rag/{way}" for way in ("invoke", "batch", "stream", "stream_log", "stream_events")),
     ],
 )
-def test_a_cross_site_form_is_not_read_as_json(client: httpx.Client, path: str, kind: str) -> None:
+def test_a_cross_site_form_is_not_read_as_json(facts_client: httpx.Client, path: str, kind: str) -> None:
     """A simple request, which needs no preflight, is refused even if its body is JSON."""
     asked: dict[str, Any] = {"query": "What?", "message": "What?"}
     asked |= {"question": "What?", "outcome": "answered", "rating": "up"}
     body = json.dumps({**asked, "input": {"query": "What?"}, "inputs": [{"query": "What?"}]})
-    answer = client.post(path, content=body, headers={"Content-Type": kind} if kind else {})
+    answer = facts_client.post(path, content=body, headers={"Content-Type": kind} if kind else {})
     assert (answer.status_code, answer.json()["error"]) == (400, "VALIDATION_ERROR")
-    assert client.get("/api/v1/chunks/tower.md%230").status_code == 200
+    assert facts_client.get("/api/v1/chunks/tower.md%230").status_code == 200

@@ -60,11 +60,16 @@ def the_line(caplog: pytest.LogCaptureFixture) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("method", "path", "given", "reported"), REQUESTS)
 def test_one_line_a_request(
-    client: httpx.Client, caplog: pytest.LogCaptureFixture, method: str, path: str, given: Any, reported: dict[str, Any]
+    facts_client: httpx.Client,
+    caplog: pytest.LogCaptureFixture,
+    method: str,
+    path: str,
+    given: Any,
+    reported: dict[str, Any],
 ) -> None:
     """Each request leaves one line: interface, status, duration, outcome; no word of a question is in any line."""
     with caplog.at_level(logging.INFO, "garden"):
-        client.request(method, path, **given)
+        facts_client.request(method, path, **given)
         fields = the_line(caplog)
     assert reported.items() <= fields.items()
     assert fields["ms"] > 0
@@ -72,18 +77,18 @@ def test_one_line_a_request(
     assert not [record for record in caplog.records if "Eiffel" in str(vars(record))]
 
 
-def test_a_batch_is_one_line_too(client: httpx.Client, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_batch_is_one_line_too(facts_client: httpx.Client, caplog: pytest.LogCaptureFixture) -> None:
     """The outcomes of a batch stand in the line of its request."""
     with caplog.at_level(logging.INFO, "garden"):
-        client.post("/rag/batch", json={"inputs": [{"query": QUESTION}, {"query": "What about zebras?"}]})
+        facts_client.post("/rag/batch", json={"inputs": [{"query": QUESTION}, {"query": "What about zebras?"}]})
         assert sorted(the_line(caplog)["outcome"]) == ["answered", "no_relevant_chunks"]
 
 
-def test_probes_are_silent(client: httpx.Client, caplog: pytest.LogCaptureFixture) -> None:
+def test_probes_are_silent(facts_client: httpx.Client, caplog: pytest.LogCaptureFixture) -> None:
     """Health and metrics, asked every few seconds, leave no line at INFO."""
     with caplog.at_level(logging.INFO):
         for path in ("/health", "/health/live", "/health/ready", "/metrics"):
-            client.get(path)
+            facts_client.get(path)
     assert [record.message for record in caplog.records if record.name.startswith("garden")] == []
 
 

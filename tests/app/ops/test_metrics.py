@@ -26,9 +26,9 @@ OURS = re.compile(r"\b((?:garden|process)_[a-z_]+)\b")
 Sample = tuple[str, tuple[tuple[str, str], ...]]
 
 
-def figures(client: httpx.Client) -> dict[Sample, float]:
+def figures(facts_client: httpx.Client) -> dict[Sample, float]:
     """Every sample: its value by name and labels."""
-    answer = client.get("/metrics")
+    answer = facts_client.get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain")
     return samples(answer.text)
 
@@ -45,11 +45,11 @@ def of(found: dict[Sample, float], name: str, **labels: str) -> float:
     return found.get((name, tuple(sorted(labels.items()))), 0.0)
 
 
-def test_a_question_is_counted(client: httpx.Client) -> None:
+def test_a_question_is_counted(facts_client: httpx.Client) -> None:
     """One question adds one to its interface, to its outcome, and to the histogram of each stage it went through."""
-    before = figures(client)
-    assert client.post("/query", json={"query": QUESTION}).status_code == 200
-    after = figures(client)
+    before = figures(facts_client)
+    assert facts_client.post("/query", json={"query": QUESTION}).status_code == 200
+    after = figures(facts_client)
 
     def more(name: str, **labels: str) -> float:
         return of(after, name, **labels) - of(before, name, **labels)
@@ -62,9 +62,9 @@ def test_a_question_is_counted(client: httpx.Client) -> None:
         assert more("garden_stage_seconds_count", stage=stage) == 1
 
 
-def test_what_is_read_at_the_scrape(client: httpx.Client, here: tuple[str, AppContainer]) -> None:
+def test_what_is_read_at_the_scrape(facts_client: httpx.Client, here: tuple[str, AppContainer]) -> None:
     """Chunks of each collection, readiness, slots, nothing in flight, and what is built in."""
-    found = figures(client)
+    found = figures(facts_client)
     assert of(found, "garden_chunks", collection="corporate_documents") == 1
     assert of(found, "garden_chunks", collection="tasks") == 0
     assert of(found, "garden_ready") == 1
@@ -76,20 +76,20 @@ def test_what_is_read_at_the_scrape(client: httpx.Client, here: tuple[str, AppCo
     assert (build["version"], build["store"], build["chat"]) == (here[1].version, "embedded", "extractive")
 
 
-def test_labels_are_few_and_hold_no_text_of_a_client(client: httpx.Client) -> None:
+def test_labels_are_few_and_hold_no_text_of_a_client(facts_client: httpx.Client) -> None:
     """However many paths, methods, ids and questions clients make up, they add one series and none of their words."""
 
     def call(n: int) -> None:
-        client.request(f"BREW{n}", f"/made-up-{n}", headers={"X-Request-ID": f"made-up-{n}"})
-        client.get(f"/rag/playground/made-up-{n}")
-        client.post("/query", json={"query": f"Is made-up-{n} true?"})
-        client.get("/api/v1/search/semantic", params={"q": f"made-up-{n}"})
+        facts_client.request(f"BREW{n}", f"/made-up-{n}", headers={"X-Request-ID": f"made-up-{n}"})
+        facts_client.get(f"/rag/playground/made-up-{n}")
+        facts_client.post("/query", json={"query": f"Is made-up-{n} true?"})
+        facts_client.get("/api/v1/search/semantic", params={"q": f"made-up-{n}"})
 
     call(0)  # the routes' own series, whichever test comes first
-    before = len(figures(client))
+    before = len(figures(facts_client))
     for n in range(1, 30):
         call(n)
-    text = client.get("/metrics").text
+    text = facts_client.get("/metrics").text
     assert "made-up" not in text
     assert "BREW" not in text
     assert len(samples(text)) - before < 120
