@@ -65,12 +65,10 @@ def named_things(text: str, *, heading: bool = False) -> Named:
     tokens = ["", *_linked(TOKEN.findall(text))]
     for first, second, third in zip(tokens, tokens[1:], [*tokens[2:], ""], strict=False):
         word, label = first.lower(), second.lower()
-        labelled = _LETTER_OR_ROMAN.fullmatch(second) and not (
-            second == "I" and third[:1].isalpha()
-        )  # "the kiln I use"
+        pronoun = second == "I" and third[:1].isalpha()  # "the kiln I use"
         if is_content(word) and word.isalpha() and label[0].isdigit() and not _is_unit_like(first):
             found.setdefault(stem(word), set()).add(label)
-        elif is_content(word) and word.isalpha() and labelled:
+        elif is_content(word) and word.isalpha() and _LETTER_OR_ROMAN.fullmatch(second) and not pronoun:
             found.setdefault(stem(word), set()).add(second)
         elif contrast_of(word) and label.isalpha() and is_content(label):
             found.setdefault(stem(label), set()).add(word)

@@ -117,38 +117,36 @@ def is_about_other_things(question: str, chunk: Chunk, n: int | None) -> bool:
         return True
     if not chunk.reading:
         return False
+    sentence = row_with_column_names(chunk, n)
+    said = "\n".join([chunk.headings, sentence, *_referred_to(chunk, n)])
+    if _has_rival_name(question, sentence, said):
+        return True
     unsure = chunk.reading.sentences[n] - chunk.reading.null < SURE_MARGIN
-    return _has_rival_name(question, chunk, n) or (unsure and _lacks_thing(question, chunk, n))
+    return unsure and _lacks_thing(question, chunk, said)
 
 
-def _lacks_thing(question: str, chunk: Chunk, n: int) -> bool:
-    """Whether other sentences of *chunk* speak of a thing that *question* names, and sentence *n* does not.
-
-    Neither do the headings above it, the line that introduces it, nor what it refers to in its paragraph.
-    """
+def _lacks_thing(question: str, chunk: Chunk, said: str) -> bool:
+    """Whether *chunk* speaks of a thing that *question* names, and *said*, a sentence with its context, does not."""
     things = things_named(question)
     if not things or len(question_stems(question)) > MAX_CONTENT:
         return False
-    said = vocabulary("\n".join([chunk.headings, row_with_column_names(chunk, n), *_referred_to(chunk, n)]))
-    missing = [thing for thing in things if not coverage({thing: 1.0}, said)]
+    missing = [thing for thing in things if not coverage({thing: 1.0}, vocabulary(said))]
     elsewhere = vocabulary("\n".join(chunk.sentences)) if missing else frozenset()
     return any(coverage({thing: 1.0}, elsewhere) for thing in missing)
 
 
-def _has_rival_name(question: str, chunk: Chunk, n: int) -> bool:
-    """Whether *question* names "Rupert Hale", and sentence *n*, which does not, a name that has one of its words.
+def _has_rival_name(question: str, sentence: str, said: str) -> bool:
+    """Whether *question* names "Rupert Hale", and *sentence* a name that has one of its words at the same end.
 
-    That is at the same end: "Abigail Hale", "Rupert Frome".
+    That is "Abigail Hale" or "Rupert Frome"; *said*, the sentence with its context, does not name the one asked for.
     """
-    text = row_with_column_names(chunk, n)
-    said = frozenset(stems("\n".join([chunk.headings, text, *_referred_to(chunk, n)])))
-    asked = frozenset(stems(question))
+    known, asked = frozenset(stems(said)), frozenset(stems(question))
     return any(
-        not said.issuperset(map(stem, name))
+        not known.issuperset(map(stem, name))
         and not asked.issuperset(map(stem, rival))
         and (rival[0] == name[0] or rival[-1] == name[-1])
         for name in _names(question)
-        for rival in _names(text)
+        for rival in _names(sentence)
     )
 
 
