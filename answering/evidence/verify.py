@@ -128,11 +128,11 @@ def _judged(
     kept = draft.text[start:stop].rstrip(_SEPARATORS)
     if stop < end:
         kept = _without_join(kept)
+    nothing = VerifiedSentence("", sentence.before, support=support, removed=sentence.text)
     if not supported or not kept:
-        return VerifiedSentence("", sentence.before, support=support, removed=sentence.text)
+        return nothing
     explained = says_yes_or_no(draft, number) and number + 1 < len(draft.sentences)  # the next sentence is cited
     shown = [anchor for anchor in supported if not anchor.uncited or (attribute and not explained)]
-    shown = [anchor for anchor in shown if anchor.claim[0] < stop]  # what follows is cut off, with its citations
     carried: set[tuple[str, int, str]] = set()
     citations: list[tuple[int, SupportedSpan]] = []
     for anchor in shown:
@@ -141,7 +141,10 @@ def _judged(
             if key not in carried:
                 carried.add(key)
                 claim = stretch if stretch in kept or stop == end else _without_join(stretch)
-                citations.append((min(anchor.position, stop) - start, (claim, quote)))
+                if stop == end or claim in kept:  # what follows is cut off, with its citations
+                    citations.append((min(anchor.position, stop) - start, (claim, quote)))
+    if stop < end and not citations:
+        return nothing
     text = sentence.text if stop == end else f"{kept}{_closing(sentence.text)}"
     removed = draft.text[slice(*claim_span(draft.text, stop, end))] if stop < end else ""
     return VerifiedSentence(text, sentence.before, tuple(citations), support, removed.strip(".!? ") and removed)

@@ -74,9 +74,8 @@ def answering_sentences(chunk: Chunk, question: str, most: int = MAX_SENTENCES) 
     chosen = {s.start: s for s in (best, *further)}
     numbers = [chunk.spans.index((s.start, s.end)) for s in chosen.values()]
     introduced = introduced_by(chunk, numbers[0])[:MAX_ITEMS]
-    added = [*introduced]
+    added, headers = [*introduced], {header for n in numbers for header in table_header(chunk, n)}
     for n in numbers:
-        added += table_header(chunk, n)
         items = list_around(chunk, n)
         if not items:
             continue
@@ -89,7 +88,8 @@ def answering_sentences(chunk: Chunk, question: str, most: int = MAX_SENTENCES) 
         if items[0] and INTRODUCES.search(chunk.sentences[items[0] - 1]):
             added.append(items[0] - 1)
     others = of_others(question, chunk)
-    pieces = [piece for n in added if not others[n] for piece in _pieces(chunk, n, best.score)]
+    kept = [*headers, *(n for n in added if not others[n])]
+    pieces = [piece for n in kept for piece in _pieces(chunk, n, best.score)]
     lines = [line for n in numbers for line in _lines(chunk, n, question, best.score)]
     code = {chunk.spans[n][0] for n in numbers if is_fenced(chunk, n)}
     by_start = {s.start: s for s in pieces + lines} | {at: s for at, s in chosen.items() if at not in code}

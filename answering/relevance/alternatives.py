@@ -13,6 +13,7 @@ from answering.relevance.entities import about_labels, asked_labels
 from answering.relevance.named_things import are_alike, content, exchanged, is_same_form, tokens_of
 from answering.relevance.openings import of_other_opening
 from answering.relevance.subjects import (
+    is_other_language,
     of_other_complement,
     of_other_subject,
     of_other_topic,
@@ -63,12 +64,11 @@ def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     told_apart = bool(found.others)
     if not found.asked:
         found.others.update(of_unknown_name(question, chunks))
-    for others in (of_other_complement, of_other_subject, of_other_topic):
-        found.others.update(others(question, chunks))
     if is_uncased(question):
         found.others.update(of_other_opening(question, chunks))
-    else:
-        found.others.update(of_unknown_kind(question, chunks))
+    elif not is_other_language(question):
+        for others in (of_other_complement, of_other_subject, of_other_topic, of_unknown_kind):
+            found.others.update(others(question, chunks))
     found.asked -= found.others
     fields = found.stems - found.names - found.kinds
     named_fields = {(at, n): _field_words(chunks[at], n) & fields for at, n in found.asked | found.others}

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from answering.relevance.named_things import content
-from answering.text.blocks import cells, is_row
+from answering.text.blocks import cells, is_row, table_header
 from answering.text.terms import is_content, stem, words
 from answering.types import Chunk, CountedRows
 
@@ -25,6 +25,8 @@ _EXCEPT = re.compile(
     re.IGNORECASE,
 )
 """A question with one of these asks for other rows than those that have a value of it."""
+_TOTAL = re.compile(r"\|[\s|*_]*(?:(?:grand |sub)?totals?|sum|average|mean)\b", re.IGNORECASE)
+"""The beginning of a row that sums the others up."""
 _WORDS_FOR_ROWS = frozenset(
     map(stem, "rows entries records lines listed exist exists total altogether table document".split())
 )
@@ -87,16 +89,16 @@ def _tables(chunks: Sequence[Chunk]) -> list[Table]:
     """List the tables of a document: runs of rows below the same header, in one section."""
     found: dict[tuple[str | None, tuple[str, ...]], Table] = {}
     for chunk in chunks:
-        for rows, group in groupby(range(len(chunk.spans)), key=lambda n: is_row(chunk, n)):
-            if not rows:
-                continue
+        rows = [n for n in range(len(chunk.spans)) if is_row(chunk, n)]
+        for _, group in groupby(rows, key=lambda n: table_header(chunk, n) or [n]):
             first, *others = group
             if others and len(cells(chunk.sentences[first])) == 1:  # a title across the table
                 first, *others = others
             header = tuple(cells(chunk.sentences[first]))
             about = " ".join(filter(None, (chunk.title, chunk.chapter, chunk.section)))
             table = found.setdefault((chunk.section, header), Table(about, header, []))
-            found[chunk.section, header] = table._replace(rows=[*table.rows, *((chunk, n) for n in others)])
+            counted = [(chunk, n) for n in others if not _TOTAL.match(chunk.sentences[n])]
+            found[chunk.section, header] = table._replace(rows=[*table.rows, *counted])
     return list(found.values())
 
 

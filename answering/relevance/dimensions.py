@@ -72,7 +72,8 @@ DIMENSIONS = (
         frozenset(_MONEY),
         re.compile(
             rf"\b(?:free|complimentary|gratis|nothing|waived|included?)\b|\bno (?:{_PRICES})\b|\d[.,]\d\d\b"
-            rf"|\b(?:{_PRICES}|rates?|pays?|paid|priced?)\b.*\d|\d.*\b(?:{_PRICES}|cents?|pence|yen|kr|zł|rupees|pounds?)\b",
+            rf"|\b(?:{_PRICES}|rates?|pays?|paid|priced?)\b.*\d|\d.*\b(?:{_PRICES}|cents?|pence|yen|kr|zł|rupees|pounds?)\b"
+            rf"|\b(?:{'|'.join(NUMBERS)}|hundred)[ -](?:\w+[ -])?(?:cents?|pence|yen|rupees|pounds?)\b",
             re.IGNORECASE,
         ),
     ),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from answering.relevance.named_things import LEAD, TOKEN, Named, contrast_of, is_name, named_things
-from answering.text.blocks import cells, is_row, row_with_column_names, table_header
+from answering.text.blocks import cells, is_row, row_with_column_names, table_header, table_rows
 from answering.text.terms import is_content, question_stems, stem
 from answering.types import About, Chunk
 
@@ -134,8 +134,7 @@ def _row_of_another(label: str, chunk: Chunk, n: int) -> bool:
     header = table_header(chunk, n)
     if not header or not label[0].isdigit() or label in cells(chunk.sentences[n]):
         return False
-    rows = [at for at in range(header[0] + 1, len(chunk.spans)) if is_row(chunk, at)]
-    return any(label in cells(chunk.sentences[at]) for at in rows)
+    return any(label in cells(chunk.sentences[at]) for at in table_rows(chunk, header[0]))
 
 
 def names_another(question: str, text: str) -> bool:

@@ -4,7 +4,7 @@ import re
 
 from answering.relevance.entities import MONTH
 from answering.relevance.quantities import DAYS
-from answering.text.terms import NUMBERS
+from answering.text.terms import NUMBERS, stem, stems
 
 _OF_DAY = r"noon|midday|midnight|dawn|dusk|sun(?:rise|set)|(?:half|quarter)[ ](?:past|to)"
 """Times of day in words."""
@@ -88,6 +88,30 @@ KINDS = (
     _OTHER_CLOCKS,
 )
 """What a question asks for, and what of it a sentence that answers has."""
+_PERIODS = {
+    "hour": r"hourly",
+    "night": r"nightly",
+    "day": r"daily",
+    "week": r"weekly",
+    "month": r"monthly",
+    "quarter": r"quarterly",
+    "year": r"yearly|annual(?:ly)?|per annum",
+}
+_PERIOD_PATTERNS = {
+    period: re.compile(rf"\b(?:(?:per|each|every|an?) {period}|{adverb})\b|/ ?{period}\b", re.IGNORECASE)
+    for period, adverb in _PERIODS.items()
+}
+_ASKS_PERIOD = re.compile(rf"\b(?:per|an?|each|every) ({'|'.join(_PERIODS)})\b", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_BEGINS = frozenset(map(stem, "start starts begin begins open opens opening commence starting beginning".split()))
+_ENDS = frozenset(map(stem, "end ends ending finish close closes closing shut stop expire".split()))
+_LEAST, _MOST = (
+    frozenset(map(stem, ("minimum", "lowest"))),
+    frozenset(map(stem, ("maximum", "highest"))),
+)
+_OPPOSITES = ((_BEGINS, _ENDS), (_ENDS, _BEGINS), (_LEAST, _MOST), (_MOST, _LEAST))
+_SPAN = re.compile(r"\b(?:to|until|till|through|between|lasts?|runs?|for)\b|\d ?[-–—] ?\d|\w [–—] \w", re.IGNORECASE)
+"""What names both ends of something: "open from 9 to 17"."""
 _ANY_DAY = re.compile(r"\b(?:every day|daily|any|all|except|but|other|rest|holidays?)\b", re.IGNORECASE)
 _NAME = re.compile(
     r"\b(?:(?i:((?:mon|tues|wednes|thurs|fri|satur|sun|week)day|weekend)s?)"
@@ -101,6 +125,30 @@ def is_of_other_days(question: str, text: str) -> bool:
     """Whether *text* names days of the week, and none that *question* names."""
     asked = days_of(question)
     return bool(asked) and bool(named := days_of(text)) and asked.isdisjoint(named)
+
+
+def is_of_other_period(question: str, text: str, *, row: bool = False) -> bool:
+    """Whether *question* asks for an amount per week, say, and *text* has one amount, per another period.
+
+    Of a *row*, given with the names of its columns, any amount counts.
+    """
+    asked = {period.lower() for period in _ASKS_PERIOD.findall(question)}
+    found = {period for period, pattern in _PERIOD_PATTERNS.items() if pattern.search(text)}
+    return bool(asked and found) and asked.isdisjoint(found) and (row or len(_NUMBER.findall(text)) == 1)
+
+
+def is_of_other_end(question: str, text: str) -> bool:
+    """Whether *text* says when something begins, where *question* asks when it ends, or the least for the most."""
+    asked, said = frozenset(stems(question)), frozenset(stems(text))
+    asks_time = _ASKS_TIME.search(question) or _ASKS_HOUR.search(question) or _ASKS_CLOCK.search(question)
+    return not _SPAN.search(text) and any(
+        not asked.isdisjoint(mine)
+        and asked.isdisjoint(theirs)
+        and said.isdisjoint(mine)
+        and not said.isdisjoint(theirs)
+        for mine, theirs in _OPPOSITES
+        if asks_time or mine in (_LEAST, _MOST)
+    )
 
 
 def days_of(text: str) -> frozenset[int]:

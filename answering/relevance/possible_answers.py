@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from answering.relevance.counted_rows import ASKS_COUNT, counted_noun, has_rows_to_count
 from answering.relevance.entities import names_another, of_others
-from answering.relevance.kinds import KINDS, is_of_other_days
+from answering.relevance.kinds import KINDS, is_of_other_days, is_of_other_end, is_of_other_period
 from answering.relevance.quantities import (
     ASKS_AMOUNT,
     ASKS_HOW_MANY,
@@ -16,7 +16,16 @@ from answering.relevance.quantities import (
     measures,
 )
 from answering.relevance.subjects import lacks_existing
-from answering.text.blocks import cells, column_names, introduced_by, is_long_code, table_header
+from answering.text.blocks import (
+    cells,
+    column_names,
+    introduced_by,
+    is_further_row,
+    is_long_code,
+    row_with_column_names,
+    table_header,
+    table_rows,
+)
 from answering.text.sentences import code_spans
 from answering.text.terms import asks_whether, is_content, stem, stems, words
 from answering.types import Chunk
@@ -72,7 +81,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
         more = not question_terms.issuperset(terms) or _MAY.search(text) or not quantities.isdisjoint(words(text))
         denies = whether and _DENIAL.search(text)
         repeats = not more and not denies and not ((whether or text.endswith(":")) and len(terms) > 1)
-        header = rows[n] and not any(rows[n - 1 : n]) and any(rows[n + 1 : n + 2])
+        header = rows[n] and not is_further_row(chunk, n) and bool(table_rows(chunk, n))
         bare = text.endswith(":") and len(frozenset(terms)) < MIN_WORDS
         bare = bare and all(is_long_code(chunk, number) for number in introduced_by(chunk, n))
         possible.append(
@@ -94,8 +103,10 @@ def is_about_another(question: str, chunk: Chunk) -> tuple[bool, ...]:
     return tuple(
         others[n]
         or n in rivals
-        or names_another(question, text)
+        or names_another(question, row_with_column_names(chunk, n))
         or (on_day is not None and is_of_other_days(on_day[0], text))
+        or is_of_other_period(question, row_with_column_names(chunk, n), row=text.startswith("|"))
+        or is_of_other_end(question, text)
         for n, text in enumerate(chunk.sentences)
     )
 
@@ -136,7 +147,10 @@ def _lacks_agent(question: str, text: str) -> bool:
 
 
 def _lacks_cell(question: str, chunk: Chunk, n: int) -> bool:
-    """Whether row *n* is empty in the columns that *question* names, or has no person where it asks who."""
+    """Whether row *n* is empty in the columns that *question* names, or has no person where it asks who.
+
+    The first column names a row: it must be filled if it is named.
+    """
     header, asked = table_header(chunk, n), frozenset(stems(question))
     if not header:
         return False
@@ -146,7 +160,8 @@ def _lacks_cell(question: str, chunk: Chunk, n: int) -> bool:
     shared = [len(named.intersection(stems(name))) for name in names[1:]]
     columns = [value for value, common in zip(row[1:], shared, strict=False) if 0 < common == max(shared)]
     persons = [value for value in row if not re.search(r"\d", value) and not asked.issuperset(stems(value))]
-    return (bool(columns) and not any(columns)) or (bool(_ASKS_WHO.search(question)) and not persons)
+    nameless = not row[0] and not named.isdisjoint(stems(names[0]))
+    return nameless or (bool(columns) and not any(columns)) or (bool(_ASKS_WHO.search(question)) and not persons)
 
 
 def _lacks_number(question: str, chunk: Chunk, n: int) -> bool:
@@ -158,7 +173,7 @@ def _lacks_number(question: str, chunk: Chunk, n: int) -> bool:
     if not header:
         return False
     names, row = column_names(chunk.sentences[header[0]]), cells(chunk.sentences[n])
-    rows = [cells(text) for text in chunk.sentences[header[0] + 1 :] if text.startswith("|")]
+    rows = [cells(chunk.sentences[at]) for at in table_rows(chunk, header[0])]
     if columns := measured_columns(question, names, rows):
         return not any(value for at in columns for value in row[at : at + 1])
     noun = counted_noun(question) if ASKS_HOW_MANY.search(question) and not measures(question) else ""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from answering.relevance.named_things import are_alike, content, tokens_of
 from answering.text.blocks import before, cells, table_header
-from answering.text.terms import is_content, stem, stems, vocabulary, words
+from answering.text.terms import QUESTION_WORDS, STOP_WORDS, is_content, stem, stems, vocabulary, words
 from answering.types import Chunk
 
 _NAMED_SUBJECT = re.compile(
@@ -21,7 +21,9 @@ _ASKS_EXISTENCE = re.compile(
     r"\A\W*(?:(?:is|are|was|were) there|do (?:you|we|they) (?:have|offer|sell))\b(?: any| an?| some)? (?P<what>.+)",
     re.IGNORECASE,
 )
-_YES_OR_NO = re.compile(r"\W*(?:yes|no|sure|certainly|unfortunately|sorry|of course)\b", re.IGNORECASE)
+_YES_OR_NO = re.compile(
+    r"\W*(?:(?:a|answer)[:.]\s*)?(?:yes|no|sure|certainly|unfortunately|sorry|of course)\b", re.IGNORECASE
+)
 _AFTER_NOUN = re.compile(
     r"\b(?:in|at|on|of|for|to|with|by|near|from|that|who|which|when|if|where)\b|[,;?.!]", re.IGNORECASE
 )
@@ -29,6 +31,16 @@ _AFTER_NOUN = re.compile(
 
 _ARTICLES, _PREPOSITIONS = frozenset("the a an our your".split()), frozenset("for of to in on at from".split())
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*")
+_AMBIGUOUS = frozenset("a am an as at be in is it me no of on or so t was".split())
+"""Words of English that are words of German, Dutch, French, Spanish or Italian as well."""
+_ASK_ELSEWHERE = frozenset(
+    """
+    wo woher wohin wie was wann wer wen wem warum wieso welche welchen welcher welches où quand qui quel quelle combien
+    comment pourquoi dónde donde cuándo cuando quién quien cómo como cuánto cuanto cuál qué dove quando chi quanto quale
+    perché waar wanneer hoe waarom welk welke
+    """.split()
+)
+"""Words that ask in German, French, Spanish, Italian and Dutch."""
 
 
 class Topic(NamedTuple):
@@ -41,6 +53,12 @@ class Topic(NamedTuple):
     article: bool
     noun: str
     refers: bool = True
+
+
+def is_other_language(question: str) -> bool:
+    """Whether *question* asks in another language: it has no word that only English has for its grammar."""
+    english = (STOP_WORDS | QUESTION_WORDS).difference(_AMBIGUOUS)
+    return english.isdisjoint(words(question)) and not _ASK_ELSEWHERE.isdisjoint(re.findall(r"\w+", question.lower()))
 
 
 def of_other_topic(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int]]:

@@ -113,7 +113,7 @@ def is_about_other_things(question: str, chunk: Chunk, n: int | None) -> bool:
         return True
     if n is None:
         return False
-    if of_others(question, chunk)[n] or names_another(question, chunk.sentences[n]):
+    if of_others(question, chunk)[n] or names_another(question, row_with_column_names(chunk, n)):
         return True
     if not chunk.reading:
         return False
@@ -160,9 +160,11 @@ def _names(text: str) -> list[list[str]]:
 def _referred_to(chunk: Chunk, n: int) -> list[str]:
     """Return what sentence *n* may take its subject from: its lead-in, and what is before it if it names none.
 
-    That is its paragraph's beginning, or of the first of a paragraph the one before.
+    That is its paragraph's beginning, or of the first of a paragraph the one before; of an answer, its question.
     """
     sentences, lead = chunk.sentences, introduction(chunk, n)
+    if n and sentences[n - 1].endswith("?"):
+        return [lead, sentences[n - 1]]
     if _is_field(chunk, n):
         return [lead, *(sentences[at] for at in range(n) if not _is_field(chunk, at))]
     if _REFERS.isdisjoint(words(sentences[n])):

@@ -83,12 +83,23 @@ def introduced_by(chunk: Chunk, n: int) -> list[int]:
     return []
 
 
+def is_further_row(chunk: Chunk, n: int) -> bool:
+    """Whether sentence *n* is a row right below another: a blank line parts two tables."""
+    return n > 0 and is_row(chunk, n - 1) and is_row(chunk, n) and "\n\n" not in before(chunk, n)
+
+
 def table_header(chunk: Chunk, n: int) -> list[int]:
     """Return the number of the first row of the table that sentence *n* is a further row of, or nothing."""
     first = n
-    while first and is_row(chunk, first - 1) and is_row(chunk, n):
+    while is_further_row(chunk, first):
         first -= 1
     return [first] if first < n else []
+
+
+def table_rows(chunk: Chunk, header: int) -> range:
+    """Return the numbers of the rows below the row *header*."""
+    below = takewhile(lambda n: is_further_row(chunk, n), range(header + 1, len(chunk.spans)))
+    return range(header + 1, header + 1 + len([*below]))
 
 
 def cells(row: str) -> list[str]:

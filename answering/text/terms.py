@@ -35,7 +35,7 @@ _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,80}>")
 _SIGNS = str.maketrans({"%": " percent ", "$": " dollar ", "€": " euro ", "£": " pound ", "&": " and "})
 
 # Closed word classes of English: articles, prepositions, pronouns, auxiliaries, conjunctions, adverbs of degree.
-_STOP_WORDS = frozenset(
+STOP_WORDS = frozenset(
     """
     a about above after again against all also am an and any are as at be because been before being below between
     both but by can cannot could d did do does doing down during each few for from further had has have having he her
@@ -46,7 +46,7 @@ _STOP_WORDS = frozenset(
     """.split()
 )
 # Words that say what kind of answer is wanted, or that a person wants one; the passage seldom repeats them.
-_QUESTION_WORDS = frozenset(
+QUESTION_WORDS = frozenset(
     """
     what when where which who whom whose why how many much often long far kind type sort
     tell describe explain please list give name know
@@ -94,7 +94,7 @@ def _pairs(found: "regex.Match[str]") -> list[str]:
 
 def is_content(word: str) -> bool:
     """Whether *word* is neither a stop word nor a question word."""
-    return word not in _STOP_WORDS and word not in _QUESTION_WORDS
+    return word not in STOP_WORDS and word not in QUESTION_WORDS
 
 
 @lru_cache(maxsize=1 << 16)
@@ -106,7 +106,7 @@ def stem(word: str) -> str:
 
 def stems(text: str) -> tuple[str, ...]:
     """Return the stems of all but the stop words of *text*, in order, repeats kept."""
-    return tuple(stem(word) for word in words(text) if word not in _STOP_WORDS)
+    return tuple(stem(word) for word in words(text) if word not in STOP_WORDS)
 
 
 def question_stems(question: str) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ def question_stems(question: str) -> tuple[str, ...]:
     """
     tokens = words(question)
     content = [w for w in tokens if is_content(w)]
-    chosen = content or [w for w in tokens if w not in _STOP_WORDS] or tokens
+    chosen = content or [w for w in tokens if w not in STOP_WORDS] or tokens
     return tuple(dict.fromkeys(stem(w) for w in chosen))
 
 

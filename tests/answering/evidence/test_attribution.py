@@ -200,6 +200,8 @@ PARTS = [
 
 
 @example(["[2, 3]", PUMP, ", and ", "[1]", PUMP], False, False)
+@example(["- ", "[1]", ", and ", PUMP, "[2, 3]"], False, False)
+@example([", and ", "[1]", ", and ", PUMP, "[2, 3]"], False, False)
 @given(st.lists(st.sampled_from(PARTS), max_size=12), st.booleans(), st.booleans())
 async def test_what_is_cited_is_true_of_the_answer(parts: list[str], truncated: bool, attribute: bool) -> None:
     """Every number counts a cited document, every quote is its chunk's text, every claim a stretch of the answer."""

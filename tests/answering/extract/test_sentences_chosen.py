@@ -73,6 +73,14 @@ def test_a_table_row_comes_with_its_header() -> None:
     assert [sentence.text for sentence in found] == ["| plant | sown in |", "| kale | April |"]
 
 
+def test_a_header_is_quoted_whatever_it_seems_to_be_about() -> None:
+    """ "Price" below "Lamp Corvo" is ambiguous without the names of both columns, though these name no Corvo."""
+    text = "| Lamp | Price | Purchase price |\n|---|---|---|\n| Lamp Corvo | 48 | 21 |\n| Lamp Vega | 52 | 30 |\n"
+    table = chunk("table", text, 0.3, 0.9, 0.5)
+    found = extract(SubqueryResults("What is the purchase price of the lamp Corvo?", (table,)))
+    assert [sentence.text for sentence in found] == ["| Lamp | Price | Purchase price |", "| Lamp Corvo | 48 | 21 |"]
+
+
 def test_a_clear_answer_clears_gate_two_and_a_poor_one_does_not() -> None:
     """Where a sentence plainly answers, the probability reaches ``min_confidence``; where none does, it stays below."""
     far = replace(KALE, similarity=0.2, keyword=0.0, span_similarities=(0.1, 0.2, 0.1, 0.1))

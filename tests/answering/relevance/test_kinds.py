@@ -2,6 +2,7 @@
 
 import pytest
 
+from answering.relevance.kinds import is_of_other_end, is_of_other_period
 from answering.relevance.possible_answers import has_kind
 
 
@@ -38,3 +39,35 @@ def test_a_sentence_has_what_is_asked_for(question: str, answers: str, other: st
 def test_a_span_of_time_is_no_time_of_day(question: str) -> None:
     """It is answered by one."""
     assert has_kind(question, "A page has to be acknowledged, and mended, within 15 minutes.")
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "other"),
+    [
+        ("When does the harvest end?", "The harvest starts on 8 August.", True),
+        ("When does the harvest end?", "The harvest runs from 8 to 20 August.", False),
+        ("When does the harvest end?", "The harvest starts on 8 and closes on 20 August.", False),
+        ("What time does the hall open?", "The hall closes at 21:00.", True),
+        ("What time does the hall close?", "The hall is open until 21:00.", False),
+        ("What is the maximum age?", "The minimum age is 10 years.", True),
+        ("Where do I open the valve?", "Close the valve by the red lever.", False),
+    ],
+)
+def test_when_something_begins_tells_nothing_of_when_it_ends(question: str, text: str, other: bool) -> None:
+    """Nor the least of the most; a span tells both."""
+    assert is_of_other_end(question, text) == other
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "other"),
+    [
+        ("What does a locker cost per month?", "A locker costs 3 euros per week.", True),
+        ("What does a locker cost per week?", "A locker costs 3 euros weekly.", False),
+        ("What does a locker cost a month?", "A locker costs 3 euros a week or 10 euros a month.", False),
+        ("What does a locker cost per month?", "Lockers cost 3 euros a week; from May on they are 2 euros.", False),
+        ("What does a locker cost?", "A locker costs 3 euros per week.", False),
+    ],
+)
+def test_an_amount_per_week_is_none_per_month(question: str, text: str, other: bool) -> None:
+    """Where it is the only amount; else another may be meant."""
+    assert is_of_other_period(question, text) == other

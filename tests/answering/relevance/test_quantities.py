@@ -22,6 +22,7 @@ def can_answer(question: str, text: str) -> bool:
         ("How tall is the mast?", "The mast is 30' tall.", "The mast was built in 1998."),
         ("How hot may the oven get?", "It may get 250 °C.", "It has 4 shelves."),
         ("How much does a day ticket cost?", "A day ticket is 7.50.", "A day ticket is valid for 24 hours."),
+        ("What does a stall cost?", "A stall costs eight pounds.", "A stall has eight hooks."),
         ("What is the price of a locker?", "A locker is free of charge.", "There are 40 lockers."),
         ("How long is the ferry ride?", "The ride takes 35 minutes.", "The ferry leaves from slip 2."),
         ("What is the code of the safe?", "The safe opens with 4471.", "The card lies in the safe on floor 5."),

@@ -54,11 +54,26 @@ def test_a_paragraph_is_about_the_one_it_opens_with() -> None:
         ("Do you have bicycles for hire?", "Tents are for hire at the desk.", False),
         ("Are there lockers at the pool?", "Are there lockers? Yes, in the hall.", True),
         ("Is there a ramp?", "Is there a ramp? The lift is out of order.", False),
+        ("Is there a ramp?", "Q: Is there a ramp?\n\nA: Yes, behind the kiosk.", True),
     ],
 )
 def test_what_is_asked_to_exist_is_named(question: str, text: str, can: bool) -> None:
     """By the sentence, or by the question that it says yes or no to."""
     assert possible_answers(question, chunk_of(text))[-1] == can
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Wo befindet sich die Sauna?", "Die Sauna befindet sich im Keller. Der Garten befindet sich im Hof."),
+        ("¿Dónde está la llave?", "La llave está en la caja. El desayuno está en la cocina."),
+        ("Où se trouve la piscine?", "La piscine se trouve au jardin. Le garage se trouve en bas."),
+    ],
+)
+def test_the_order_of_english_words_says_nothing_in_other_languages(question: str, text: str) -> None:
+    """A verb after the word of a question makes no kind of which there are others."""
+    (chunk,) = compared(question, [chunk_of(text)])
+    assert chunk.about[0] is not About.ANOTHER
 
 
 def test_a_sentence_about_another_thing_raises_none_beside_it() -> None:
