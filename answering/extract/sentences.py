@@ -15,6 +15,7 @@ from answering.text.blocks import (
     introduced_by,
     is_fenced,
     is_long_code,
+    labels_above,
     list_around,
     table_header,
 )
@@ -68,6 +69,7 @@ def answering_sentences(chunk: Chunk, question: str, most: int = MAX_SENTENCES) 
     of_kind = are_of_kind(question, chunk)
     first = {start for (start, _), best in zip(chunk.spans, of_kind, strict=True) if best}
     best, *rest = sorted(_candidates(chunk, question), key=lambda s: (s.start not in first, -s.score))
+    rest = _below_the_same(chunk, best, rest)
     top = max([best.base_score, *(other.base_score for other in rest)])
     near = [s for s in rest if s.base_score >= top * (WITHIN + WITHIN_PER_WORD * len(s.text.split()))]
     further = sorted((s for s in near if not s.text.endswith(":")), key=lambda s: -s.base_score)[: most - 1]
@@ -85,6 +87,10 @@ def answering_sentences(chunk: Chunk, question: str, most: int = MAX_SENTENCES) 
         if len(items) <= MAX_ITEMS and not introduced and (steps or goes_on or short):
             added += items
         added += range(next(at for at in range(n, -1, -1) if bullet(chunk, at)), n)
+        above = labels_above(chunk, n)
+        added += above
+        if above and chunk.sentences[above[-1]].endswith(":"):  # "not allowed in:" is answered by all below it
+            added += [at for at in items if labels_above(chunk, at) == above][:MAX_ITEMS]
         if items[0] and INTRODUCES.search(chunk.sentences[items[0] - 1]):
             added.append(items[0] - 1)
     others = of_others(question, chunk)
@@ -94,6 +100,15 @@ def answering_sentences(chunk: Chunk, question: str, most: int = MAX_SENTENCES) 
     code = {chunk.spans[n][0] for n in numbers if is_fenced(chunk, n)}
     by_start = {s.start: s for s in pieces + lines} | {at: s for at, s in chosen.items() if at not in code}
     return tuple(by_start[start] for start in sorted(by_start))
+
+
+def _below_the_same(chunk: Chunk, best: Sentence, rest: Sequence[Sentence]) -> list[Sentence]:
+    """Return those of *rest* that stand below the same items as *best*, if it is an item of a nested list; else all."""
+
+    def above(sentence: Sentence) -> list[int]:
+        return labels_above(chunk, chunk.spans.index((sentence.start, sentence.end)))
+
+    return [other for other in rest if not above(best) or above(other) == above(best)]
 
 
 def _candidates(chunk: Chunk, question: str) -> list[Sentence]:

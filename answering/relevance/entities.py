@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from answering.relevance.named_things import LEAD, TOKEN, Named, contrast_of, is_name, named_things
 from answering.text.blocks import cells, is_row, row_with_column_names, table_header, table_rows
-from answering.text.terms import is_content, question_stems, stem
+from answering.text.terms import is_content, question_stems, stem, stems
 from answering.types import About, Chunk
 
 LOOKED_UP, NAMED = 6.0, 1.0
@@ -16,6 +16,10 @@ The first for a sentence with words of the question beside the name, as the fiel
 where the number stands in the chunk. Not fitted: a name is a key, whatever the words around it."""
 BRIEF = 3
 """Content words of a brief question: it is far from a long chunk by every cosine, also from the one that answers."""
+MIN_SIMILARITY = 0.31
+"""Cosine of a passage and its best sentence below which it is not read (``docs/relevance.md``, "Small files")."""
+FEW = 2
+"""Content words of a question that hardly says more than a sentence which has all of them."""
 MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
 LONGEST_NAMED = 10_000
 """A text of more characters is not gone through: so much of it names this year and that."""
@@ -98,6 +102,19 @@ def named_gains(question: str, chunk: Chunk) -> tuple[float, tuple[float, ...]]:
         return LOOKED_UP, tuple(LOOKED_UP * (about is About.LOOKED_UP) for about in chunk.about)
     gain = NAMED * (len(question_stems(question)) > BRIEF and names_asked(question, chunk))
     return gain, (gain,) * len(chunk.spans)
+
+
+def is_near(question: str, chunk: Chunk) -> bool:
+    """Whether *chunk* is read: near by a cosine, or with a sentence that has the few words of a brief *question*."""
+    return max(chunk.similarity, *chunk.span_similarities) >= MIN_SIMILARITY or _has_few_words(question, chunk)
+
+
+def _has_few_words(question: str, chunk: Chunk) -> bool:
+    """Whether one sentence of *chunk* has, with its section, all content words of *question*, at most ``FEW``."""
+    asked, heading = frozenset(question_stems(question)), frozenset(stems(chunk.section or ""))
+    if len(asked) > FEW or asked <= heading:
+        return False
+    return any(asked <= heading.union(stems(text)) for text in chunk.sentences)
 
 
 def names_asked(question: str, chunk: Chunk) -> bool:

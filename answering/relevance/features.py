@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from answering.ports import PassageReader
 from answering.questions.definitions import defining_sentences, with_definition
-from answering.relevance.entities import BRIEF, named_gains, names_another, of_others
+from answering.relevance.entities import BRIEF, is_near, named_gains, names_another, of_others
 from answering.relevance.possible_answers import has_kind, is_about_another, possible_answers
 from answering.text.blocks import texts_to_read
 from answering.text.terms import coverage, english_idf, idf_shares, vocabulary
@@ -29,8 +29,6 @@ LONGEST_PASSAGE = 900
 """Characters of a chunk that are read: about the 224 word pieces that the reader takes."""
 UNREAD = 20.0
 """Distance below "none of them" of the logit of a sentence that was not read, or cannot answer."""
-MIN_SIMILARITY = 0.31
-"""Cosine of a passage and its best sentence below which it is not read (``docs/relevance.md``, "Small files")."""
 
 
 async def read_best(
@@ -59,7 +57,7 @@ def _to_read(results: SubqueryResults, defined: Mapping[str, int], *, every: boo
     """Return the near chunks in the order of reading; but for *every* one, those far behind the best are left out."""
     question = results.question
     found = [chunk for chunk in results.chunks if chunk.spans]
-    near = [c for c in found if c.chunk_id in defined or max(c.similarity, *c.span_similarities) >= MIN_SIMILARITY]
+    near = [chunk for chunk in found if chunk.chunk_id in defined or is_near(question, chunk)]
     others = {chunk.chunk_id for chunk in near if all(of_others(question, chunk))}
     order = sorted(near, key=lambda c: (c.chunk_id not in defined, c.chunk_id in others, -promise(c)))
     least = max(map(promise, near), default=0.0) - MAX_BEHIND

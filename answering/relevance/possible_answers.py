@@ -20,6 +20,7 @@ from answering.text.blocks import (
     cells,
     column_names,
     introduced_by,
+    introduced_row,
     is_further_row,
     is_long_code,
     row_with_column_names,
@@ -103,7 +104,7 @@ def is_about_another(question: str, chunk: Chunk) -> tuple[bool, ...]:
     return tuple(
         others[n]
         or n in rivals
-        or names_another(question, row_with_column_names(chunk, n))
+        or names_another(question, introduced_row(chunk, n))
         or (on_day is not None and is_of_other_days(on_day[0], text))
         or is_of_other_period(question, row_with_column_names(chunk, n), row=text.startswith("|"))
         or is_of_other_end(question, text)

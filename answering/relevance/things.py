@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 
 from answering.relevance.entities import names_another, of_others
-from answering.text.blocks import before, bullet, introduction, is_row, row_with_column_names
+from answering.text.blocks import before, bullet, introduced_row, introduction, is_row, row_with_column_names
 from answering.text.terms import AUXILIARIES, coverage, is_content, question_stems, stem, stems, vocabulary, words
 from answering.types import Chunk
 
@@ -113,7 +113,7 @@ def is_about_other_things(question: str, chunk: Chunk, n: int | None) -> bool:
         return True
     if n is None:
         return False
-    if of_others(question, chunk)[n] or names_another(question, row_with_column_names(chunk, n)):
+    if of_others(question, chunk)[n] or names_another(question, introduced_row(chunk, n)):
         return True
     if not chunk.reading:
         return False

@@ -19,6 +19,8 @@ INTRODUCES = re.compile(r"[^.!?…]\Z|\b(?:following|as follows|below)\b")
 """A sentence before a list or code that introduces it."""
 
 _BAR = re.compile(r"(?<!\\)\|")
+LONGEST_LABEL = 5
+"""Words of an item that is no more than a label of those below it."""
 MAX_LINES = 6
 """Lines of the longest block of code that is quoted: about what is taken in at a glance."""
 
@@ -66,6 +68,23 @@ def list_around(chunk: Chunk, n: int) -> range:
     return range(begin, last) if begin <= n else range(0)
 
 
+def labels_above(chunk: Chunk, n: int) -> list[int]:
+    """Return the numbers of the short items that sentence *n* of a nested list stands below, the outermost first."""
+    items = list_around(chunk, n) if bullet(chunk, n) else range(0)
+    above, depth = [], _depth(chunk, n)
+    for at in reversed(range(items.start, n)):
+        if bullet(chunk, at) and _depth(chunk, at) < depth:
+            depth = _depth(chunk, at)
+            above.insert(0, at)
+    return [at for at in above if len(chunk.sentences[at].split()) <= LONGEST_LABEL]
+
+
+def _depth(chunk: Chunk, n: int) -> int:
+    """Return by how many characters the bullet of sentence *n* is indented."""
+    line = before(chunk, n).rpartition("\n")[2]
+    return len(line) - len(line.lstrip())
+
+
 def introduced_by(chunk: Chunk, n: int) -> list[int]:
     """Return the numbers of the sentences that *n* introduces: a list, code, or after ":" a table or one sentence."""
     text, after = chunk.sentences[n], n + 1
@@ -76,8 +95,8 @@ def introduced_by(chunk: Chunk, n: int) -> list[int]:
         return []
     if bullet(chunk, after):
         return list(list_around(chunk, after))
-    if colon and (rows := [*takewhile(lambda at: is_row(chunk, at), range(after, len(chunk.spans)))]):
-        return rows
+    if colon and is_row(chunk, after):
+        return [after, *table_rows(chunk, after)]
     if is_fenced(chunk, after) or (colon and not chunk.text.startswith(("|", "#"), chunk.spans[after][0])):
         return [after]
     return []
@@ -127,13 +146,32 @@ def row_with_column_names(chunk: Chunk, n: int) -> str:
     return labelled(chunk.sentences[header[0]], chunk.sentences[n]) if header else chunk.sentences[n]
 
 
+def introduced_row(chunk: Chunk, n: int) -> str:
+    """Return ``row_with_column_names`` of sentence *n* after what introduces its table ("Prices in 2025:")."""
+    (first,) = table_header(chunk, n) or [n]
+    lead = introduction(chunk, first) if is_row(chunk, n) else ""
+    return f"{lead} {row_with_column_names(chunk, n)}".lstrip()
+
+
 def texts_to_read(chunk: Chunk) -> tuple[str, ...]:
-    """Return the sentences of *chunk* as the reader reads them: rows of a table with the names of its columns."""
-    return tuple(row_with_column_names(chunk, n) for n in range(len(chunk.spans)))
+    """Return the sentences of *chunk* as the reader reads them.
+
+    Rows of a table have the names of its columns, items of a nested list those above them ("Dogs: not allowed in: …").
+    """
+    texts = [row_with_column_names(chunk, n) for n in range(len(chunk.spans))]
+    return tuple(" ".join([*_as_labels(chunk, labels_above(chunk, n)), text]) for n, text in enumerate(texts))
 
 
 def introduction(chunk: Chunk, n: int) -> str:
-    """Return the sentence that introduces the list, or the sentence after ":", that sentence *n* is; "" for none."""
+    """Return the sentence that introduces the list, or the sentence after ":", that sentence *n* is; "" for none.
+
+    The items follow that an item of a nested list stands below.
+    """
     items = list_around(chunk, n)
     lead = (items.start if items else n) - 1
-    return chunk.sentences[lead] if lead >= 0 and n in introduced_by(chunk, lead) else ""
+    introducing = [chunk.sentences[lead]] if lead >= 0 and n in introduced_by(chunk, lead) else []
+    return " ".join([*introducing, *_as_labels(chunk, labels_above(chunk, n))])
+
+
+def _as_labels(chunk: Chunk, items: list[int]) -> list[str]:
+    return [f"{chunk.sentences[n].rstrip(':')}:" for n in items]

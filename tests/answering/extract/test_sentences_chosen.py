@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from answering.extract.sentences import MAX_SENTENCES, Sentence, answering_sentences
 from answering.relevance.graders import assess, load_calibrations
+from answering.text.blocks import texts_to_read
 from answering.text.sentences import sentence_spans
 from answering.types import MIN_CONFIDENCE, Chunk, SubqueryResults
 
@@ -245,3 +246,22 @@ def test_a_denial_answers_whether_something_is_so() -> None:
     """ "They cannot be reserved." has no other word than the question and answers it."""
     text = "Parking places are free. They cannot be reserved."
     assert "They cannot be reserved." in answer("Can parking places be reserved?", chunk("p", text, 0.5, 0.9))
+
+
+CAMP = """\
+- Dogs
+  - on a lead
+  - not allowed in:
+    - the cabins
+    - the wash house
+- Fires
+  - not allowed in:
+    - the wood"""
+
+
+def test_an_item_of_a_nested_list_comes_with_those_above_it() -> None:
+    """And, below "not allowed in:", with its siblings; what is not allowed for fires says nothing of dogs."""
+    nested = chunk("camp", CAMP, 0.4, 0.3, 0.5, 0.9, 0.5, 0.2, 0.5, 0.8, title="Camp")
+    found = extract(SubqueryResults("Where are dogs not allowed?", (nested,)))
+    assert [sentence.text for sentence in found] == ["Dogs", "not allowed in:", "the cabins", "the wash house"]
+    assert texts_to_read(nested)[-1] == "Fires: not allowed in: the wood"

@@ -39,6 +39,19 @@ async def test_one_sentence_near_enough_has_its_passage_read() -> None:
     assert [chunk.reading is not None for chunk in results.chunks] == [True, False]
 
 
+async def test_words_of_a_brief_question_are_read_however_far_their_passage_is() -> None:
+    """Of a longer question, or of a heading alone, they say too little."""
+    far = chunk_of("far", "In case of fire go to the assembly point at the pond. Wardens count.", 0.05)
+
+    async def read(question: str, chunk: Chunk) -> ReadPassage | None:
+        (results,) = await read_best(Reader(), [SubqueryResults(question, (chunk,))])
+        return results.chunks[0].reading
+
+    assert await read("assembly point", far) is not None
+    assert await read("Where is the second assembly point of the harbour?", far) is None
+    assert await read("roses", replace(FAR, section="Roses")) is None
+
+
 class Agreeing(Reader):
     """Finds an answer in every passage."""
 
