@@ -89,7 +89,8 @@ SAMPLES = $(wildcard knowledge/*.md knowledge/*.html knowledge/*.txt knowledge/*
 
 .PHONY: eval
 eval: $(VENV)/.installed-dev  ## measure quality on the sample questions; EVAL=DIR: on that folder's corpora too
-	@$(BIN)/garden eval knowledge/questions.jsonl $(foreach file,$(SAMPLES),--corpus $(file)) $(ARGS)
+	@for questions in knowledge/questions.jsonl knowledge/everyday_questions.jsonl; do \
+		$(BIN)/garden eval "$$questions" $(foreach file,$(SAMPLES),--corpus $(file)) $(ARGS); done
 	@if [ -n "$(EVAL)" ]; then for questions in "$(EVAL)"/*/questions.jsonl "$(EVAL)"/*/compound.jsonl; do \
 		$(BIN)/garden eval "$$questions" $(foreach file,$(wildcard $(EVAL)/*/corpus.jsonl),--corpus $(file)) $(ARGS); \
 	done; fi
