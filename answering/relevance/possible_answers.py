@@ -31,6 +31,8 @@ from answering.text.sentences import code_spans
 from answering.text.terms import asks_whether, is_content, stem, stems, words
 from answering.types import Chunk
 
+UNCHECKED = "[ ]"
+"""An empty box of a form or a list of tasks: what stands at it is not so."""
 MIN_WORDS = 3
 """Content words of a lead-in that says something by itself."""
 
@@ -88,6 +90,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
         possible.append(
             not (text in headings or _HEADS.match(text) or text.endswith("?") or repeats or header or bare)
             and not any(first <= start and end <= last for first, last in code)
+            and not (whether and text.startswith(UNCHECKED))
             and not (for_amount and not has_amount(question, text))
             and not lacks_existing(question, chunk, n)
             and not (_lacks_agent(question, text) or others[n])

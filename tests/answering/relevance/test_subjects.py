@@ -62,6 +62,13 @@ def test_what_is_asked_to_exist_is_named(question: str, text: str, can: bool) ->
     assert possible_answers(question, chunk_of(text))[-1] == can
 
 
+def test_what_stands_at_an_empty_box_is_not_so() -> None:
+    """Whether the flat was handed over with damage is told by the box that is checked."""
+    form = chunk_of("- [x] The flat has damage.\n- [ ] The flat has no damage at all.")
+    assert possible_answers("Has the flat no damage?", form) == (True, False)
+    assert possible_answers("Which boxes are there?", form) == (True, True)
+
+
 @pytest.mark.parametrize(
     ("question", "text"),
     [
