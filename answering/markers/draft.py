@@ -13,6 +13,7 @@ from itertools import pairwise
 from operator import itemgetter
 
 from answering.evidence.claims import claim_span, introduced, is_preamble
+from answering.markers.declines import declines, without_caveat
 from answering.markers.markers import Marker, merged
 from answering.markers.parse import parse, without_dangling
 from answering.text.sentences import Span, code_spans, code_within, sentence_spans
@@ -22,16 +23,6 @@ _STUB = re.compile(r"(?:\A|\n)[ \t]*(?:[-*+•]|\(?\d{1,3}[.)]|`{3,}.*|~{3,}.*|#
 _CLOSES = re.compile(r"[*_\"”’»)\]]+(?=\s|\Z)\s*")
 _OPENS_BLOCK = re.compile(r"(?::[*_]{0,3}|^\*\*[^*\n]{1,100}\*\*)(?=[ \t]*\n)", re.MULTILINE)
 _FENCE = re.compile(r"\A\s*```[\w-]*\n(?P<inside>.*?)\n?```\s*\Z", re.DOTALL)
-_DECLINES = re.compile(
-    r"[\W_]*(?:(?:i'?m|i am|we are) sorry[\W_]+|(?:but|unfortunately|however)[\W_]+)*(?:based on [^,.\n]{1,60},\s*)?"
-    r"(?:(?:i|you|we) (?:do not|don't|cannot|can't|could not|couldn't) (?:know|find|answer|determine|say|tell)\b"
-    r"|(?:the |this |these |that |given |provided )*(?:passages?|documents?|texts?|context|information|answer)\b"
-    r"[^.\n]{0,80}?\b(?:(?:do|does|is|are|was|were|has|have|can)(?:n't| not)|no|cannot)\b"
-    r"|there is no (?:information|mention|answer|indication)\b|it is not (?:mentioned|specified|stated|clear)\b"
-    r"|not (?:mentioned|specified|stated|provided|answered)\b)",
-    re.IGNORECASE,
-)
-"""A sentence that says that the passages do not answer."""
 _PARENTHESISED = re.compile(r"(?<=[\w%.!?\"”’`] )\(?(?P<number>\d{1,2})\)(?=[.!?]?(?:\s|\Z))")
 _ANSWER_KEYS = ("answer", "response", "text")
 _CITATION_KEYS = ("citations", "sources", "references", "passages")
@@ -55,8 +46,8 @@ def read_draft(text: str, chunks: Sequence[Chunk], *, truncated: bool = False) -
     """
     text = _with_brackets(unwrapped(text), chunks)
     sentences = cited_sentences(parse(without_dangling(text) if truncated else text, chunks), truncated=truncated)
-    declines = all(_DECLINES.match(sentence.text.replace("’", "'")) for sentence in sentences)
-    return () if declines else sentences
+    sentences = tuple(without_caveat(sentence, chunks) for sentence in sentences)
+    return () if all(declines(sentence.text, chunks) for sentence in sentences) else sentences
 
 
 def unwrapped(text: str) -> str:

@@ -78,9 +78,56 @@ def test_brackets_of_a_document_are_content(text: str) -> None:
         "The passages do not mention the price.",
         "Based on the passages, there is no information about that.",
         "I'm sorry, but I cannot answer this.",
+        "None of the passages mention the mayor.",
+        "I am unable to answer this.",
+        "I do not have enough information to answer.",
+        "The mayor is not mentioned in the passages.",
+        "This is not covered in the provided documents.",
+        "The context contains no information about the mayor.",
+        "N/A",
+        "未找到相关信息。",
         "",
     ],
 )
 def test_a_decline_has_no_sentences(text: str) -> None:
     """A text that only says that the passages do not answer is no answer."""
     assert read_draft(text, [chunk(LIFT)]) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Documents that are not signed are returned to the sender.",
+        "The information in the archive is not open to the public.",
+        "The context is not shared between threads.",
+        "You cannot tell others your password.",
+        "These sources are not part of the lending library.",
+        "Glasses are not covered.",
+    ],
+)
+def test_a_rule_that_denies_is_no_decline(text: str) -> None:
+    """Documents, information and answers may themselves be what is asked about."""
+    assert [sentence.text for sentence in read_draft(f"{text[:-1]} [1].", [chunk(f"Rule. {text}")])] == [text]
+    other = read_draft(f"{text[:-1]} [1].", [chunk("Another rule.")])
+    assert [sentence.text for sentence in other] == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("The passages do not say who built it, but the lift carries 400 kg [1].", "The lift carries 400 kg."),
+        ("Although the documents do not mention the maker, the lift carries 400 kg [1].", "The lift carries 400 kg."),
+        ("The lift carries 400 kg [1], but the passages do not say how fast it is.", "The lift carries 400 kg."),
+        (
+            "The lift carries 400 kg [1], but not more than six people.",
+            "The lift carries 400 kg, but not more than six people.",
+        ),
+    ],
+)
+def test_a_caveat_is_taken_out_of_its_sentence(text: str, kept: str) -> None:
+    """What the passages do not say can be neither supported nor refuted; the citation of the rest stays."""
+    (sentence,) = read_draft(text, [chunk(LIFT)])
+    assert sentence.text == kept
+    (source,) = sentence.sources
+    assert source.chunks == (0,)
+    assert kept[: source.position].endswith("kg")
