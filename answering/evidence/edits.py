@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import Literal
 
-from answering.text.amounts import amounts, unmatched
+from answering.text.amounts import UNITS_BY_NAME, amounts, unmatched
 from answering.text.terms import AUXILIARIES, is_content, is_number, stem, stems, without_accents
 
 Change = Literal["amount", "name", "denial", "opposite", "condition", "order"]
@@ -30,7 +30,9 @@ _ORDERS = frozenset(". , ; : ( — – ! ? and then please must should shall wil
 _OPPOSITES = dict(
     pair.split("/")
     for pair in "rise/fall rose/fell more/less before/after open/close opens/closes required/optional paid/unpaid "
-    "safe/unsafe enabled/disabled allowed/forbidden with/without included/excluded minimum/maximum always/never".split()
+    "safe/unsafe enabled/disabled allowed/forbidden with/without included/excluded minimum/maximum always/never "
+    "longer/shorter heavier/lighter above/below over/under higher/lower larger/smaller earlier/later older/younger "
+    "until/from".split()
 )
 
 
@@ -83,18 +85,22 @@ def _is_ordered(claim: str, quote: str) -> bool:
 
 
 def is_copy(claim: str, quote: str) -> bool:
-    """Whether *quote* has nearly all words of *claim* in order, or all content words, its numbers aside.
+    """Whether *quote* has nearly all words of *claim* in order, or all content words, numbers and units aside.
 
     In another order, both must deny or neither.
     """
     said = _words(claim)
-    left, right = ([word for word in words if not is_number(word)] for words in (said, _words(quote)))
+    left, right = ([word for word in words if not _is_of_amount(word)] for words in (said, _words(quote)))
     claim_stems, quote_stems = [*map(stem, left)], [*map(stem, right)]
     blocks = SequenceMatcher(None, claim_stems, quote_stems, autojunk=False).get_matching_blocks()
     if sum(block.size for block in blocks) + len(said) - len(left) >= EXACT_COPY * max(1, len(said)):
         return True
     meant = {stemmed for word, stemmed in zip(left, claim_stems, strict=True) if is_content(word)}
     return len(meant) > 2 and meant <= set(quote_stems) and _denials(left) % 2 == _denials(right) % 2
+
+
+def _is_of_amount(word: str) -> bool:
+    return is_number(word) or word in UNITS_BY_NAME
 
 
 def _words(text: str) -> list[str]:

@@ -52,11 +52,16 @@ UNITS_BY_NAME: dict[str, tuple[str, float]] = {  # name -> dimension, and factor
         "length": "1 metre metres meter meters m|1000 km kilometre kilometres kilometer kilometers|"
         "0.01 cm centimetre centimetres|0.001 mm millimetre millimetres|1609.344 mile miles mi|0.3048 foot feet ft|"
         "0.0254 inch inches",
-        "mass": "1 gram grams g|1000 kg kilogram kilograms kilos|1e6 tonne tonnes|0.001 mg|453.592 lb lbs",
+        "mass": "1 gram grams g|1000 kg kilogram kilograms kilos|1e6 tonne tonnes|0.001 mg milligram milligrams|"
+        "1e-6 µg μg mcg microgram micrograms|453.592 lb lbs",
         "volume": "1 litre litres liter liters l|0.001 ml millilitre millilitres",
         "celsius": "1 celsius",
         "fahrenheit": "1 fahrenheit",
-        "power": "1 watt watts w|1000 kw kilowatt kilowatts",
+        "power": "1 watt watts w|1000 kw kilowatt kilowatts|1e6 mw megawatt megawatts",
+        "energy": "1 wh|1000 kwh|1e6 mwh",
+        "voltage": "1 volt volts v|1000 kv|0.001 mv",
+        "frequency": "1 hertz hz|1e3 khz|1e6 mhz|1e9 ghz",
+        "pressure": "1 pascal pa|100 hpa mbar|1000 kpa|1e5 bar",
     }.items()
     for factor, names in ((float(unit.split()[0]), unit.split()[1:]) for unit in units.split("|"))
     for name in names
@@ -84,8 +89,12 @@ class Amount:
         return not (self.unit and other.unit) and _same(mine, stated)
 
     def restates(self, other: Self) -> bool:
-        """Whether *other* is equal and written with another number: "24 months", "two years"."""
-        return self.unit == other.unit and self.written != other.written and self.matches(other)
+        """Whether *other* is equal and written with another number: "24 months", "two years"; from 1,000 on in any way.
+
+        "2,500,000" may be "2.5 million"; "two" and "2" are the same to a reader.
+        """
+        is_large = not isinstance(self.value, str) and self.value >= _SCALES["thousand"]
+        return self.unit == other.unit and (is_large or self.written != other.written) and self.matches(other)
 
 
 def _same(one: float | str, other: float | str) -> bool:
