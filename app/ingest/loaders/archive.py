@@ -61,6 +61,11 @@ def parse_xml(data: bytes) -> Any:
     return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
 
 
+def xml_bytes(root: Any) -> bytes:
+    """Return a part of an archive as it is stored."""
+    return bytes(etree.tostring(root.getroottree(), encoding="UTF-8", xml_declaration=True))
+
+
 def property_title(archive: ZipFile) -> str:
     """Return the title in an Office file's properties; empty for a program's default."""
     if "docProps/core.xml" not in archive.namelist():
