@@ -48,11 +48,11 @@ def unread(archive: ZipFile, messages: list[str]) -> list[str]:
     """Return a note of each kind of element that mammoth ignored with text in it, and of the comments."""
     main = _main(archive)
     names = {found[1] for message in messages if (found := _IGNORED.match(message))}
-    root = parse_xml(archive.read(main)) if names else None
+    root: Any = parse_xml(archive.read(main)) if names else None
     notes = [
         f'the text in elements "{name}" of the file is not read'
         for name in sorted(names)
-        if name == "altChunk" or any(text_of(element).strip() for element in root.iter(f"{{*}}{name}"))
+        if name == "altChunk" or any(text_of(element).strip() for element in root.iterfind(f".//{{*}}{name}"))
     ]
     for part in _targets(archive, main, "/comments").values():
         count = len(list(parse_xml(archive.read(part)).iterchildren("{*}comment")))

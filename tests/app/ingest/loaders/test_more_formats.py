@@ -66,6 +66,32 @@ def test_rich_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "shown", "hidden"),
+    [
+        (r"Rent is {\deleted\revauthdel1 610}{\revised\revauth1 640} euros.\par", ["Rent is 640 euros."], ()),
+        (r"Rent is \deleted 61\'300 \deleted0 640 euros.\par", ["Rent is 640 euros."], ()),
+        (
+            r"The gate.{\v Its code {\b is} 8\u8364?.}\par",
+            ["The gate."],
+            ('hidden text is not read: "Its code is 8€."',),
+        ),
+        (r"A \v b\plain  c\par", ["A  c"], ('hidden text is not read: "b"',)),
+        (
+            r"Rents:\par\trowd\cellx9\pard\intbl Flat\cell Rent\cell\row\pard After.\par",
+            ["Rents:", "| Flat | Rent |", "After."],
+            (),
+        ),
+        (r"{\header Number 7\par}\headery708 Text.\par", ["Text."], ("page headers and footers are not read",)),
+    ],
+)
+def test_what_rich_text_hides(written: str, shown: list[str], hidden: tuple[str, ...], tmp_path: Path) -> None:
+    """Deleted and hidden text is no text, the latter is quoted; a table stands below the text above it."""
+    (path := tmp_path / "a.rtf").write_text(rf"{{\rtf1\ansi\ansicpg1252 {written}}}")
+    document = load_one(path)
+    assert ([" ".join(text.split(" ")) for text in texts(document)], document.notes) == (shown, hidden)
+
+
+@pytest.mark.parametrize(
     ("value", "blocks"),
     [
         (
