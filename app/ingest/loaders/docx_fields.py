@@ -21,15 +21,15 @@ def text_of(element: Any) -> str:
 def write_out(root: Any) -> list[str]:
     """Change a part of a Word document so that mammoth reads all its visible text; return its hidden texts."""
     hidden = _drop_hidden(root)
-    for part in list(root.iter("{*}rt")):
+    for part in list(root.iterdescendants("{*}rt")):
         part.getparent().remove(part)
-    for formula in list(root.iter("{*}oMath")):
+    for formula in list(root.iterdescendants("{*}oMath")):
         formula.getparent().replace(formula, _run(root, linear(formula)))
-    for choice in list(root.iter("{*}ddList")):
+    for choice in list(root.iterdescendants("{*}ddList")):
         _write_choice(root, choice)
-    for element in [found for name in _UNWRAPPED for found in root.iter(f"{{*}}{name}")]:
+    for element in [found for name in _UNWRAPPED for found in root.iterdescendants(f"{{*}}{name}")]:
         _unwrap(element)
-    for box in list(root.iter("{*}txbxContent")):
+    for box in list(root.iterdescendants("{*}txbxContent")):
         _move_out(box)
     return hidden
 
@@ -89,9 +89,9 @@ def attribute(element: Any, name: str) -> str | None:
 def _drop_hidden(root: Any) -> list[str]:
     """Drop the words that a run hides, and return them by paragraph."""
     hidden: dict[Any, str] = {}
-    for mark in root.iter("{*}vanish"):
+    for mark in root.iterdescendants("{*}vanish"):
         run = mark.getparent().getparent()
-        if local(run) != "r" or attribute(mark, "val") in ("0", "false", "off"):
+        if run is None or local(run) != "r" or attribute(mark, "val") in ("0", "false", "off"):
             continue
         paragraph = next(run.iterancestors("{*}p"), run)
         hidden[paragraph] = hidden.get(paragraph, "") + text_of(run)

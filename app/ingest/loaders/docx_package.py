@@ -2,11 +2,11 @@
 
 import io
 import re
-from posixpath import dirname, join, normpath
+from posixpath import dirname
 from typing import Any
 from zipfile import ZipFile
 
-from app.ingest.loaders.archive import parse_xml, xml_bytes
+from app.ingest.loaders.archive import parse_xml, targets, xml_bytes
 from app.ingest.loaders.docx_fields import attribute, local, text_of, write_out
 
 _MARKS = ("fldSimple", "oMath", "vanish", "txbxContent", "ddList", "ruby", "bdo", "dir", "headerRef", "footerRef")
@@ -54,7 +54,7 @@ def unread(archive: ZipFile, messages: list[str]) -> list[str]:
         for name in sorted(names)
         if name == "altChunk" or any(text_of(element).strip() for element in root.iterfind(f".//{{*}}{name}"))
     ]
-    for part in _targets(archive, main, "/comments").values():
+    for part in targets(archive, main, "/comments").values():
         count = len(list(parse_xml(archive.read(part)).iterchildren("{*}comment")))
         notes += [f"{count} comment{'s are' if count > 1 else ' is'} not read"] if count else []
     return notes
@@ -62,26 +62,16 @@ def unread(archive: ZipFile, messages: list[str]) -> list[str]:
 
 def _main(archive: ZipFile) -> str:
     """Return the name of the part that holds the text."""
-    return next(iter(_targets(archive, "", "/officeDocument").values()), "word/document.xml")
-
-
-def _targets(archive: ZipFile, part: str, kind: str) -> dict[str, str]:
-    """Return relation → name, for the existing parts that a part refers to by a relation whose type ends in *kind*."""
-    folder, _, name = part.rpartition("/")
-    relations = join(folder, "_rels", f"{name}.rels")
-    names = set(archive.namelist())
-    if relations not in names:
-        return {}
-    links = [link for link in parse_xml(archive.read(relations)) if (link.get("Type") or "").endswith(kind)]
-    found = {link.get("Id"): normpath(join("/", folder, link.get("Target") or "")).lstrip("/") for link in links}
-    return {relation: target for relation, target in found.items() if target in names}
+    return next(iter(targets(archive, "", "/officeDocument").values()), "word/document.xml")
 
 
 def _add_frame(archive: ZipFile, main: str, root: Any) -> list[str]:
     """Put the page headers above the text and the footers below it; return their hidden texts."""
     body = root.find("{*}body")
-    headers, hidden = _frame(archive, root, _targets(archive, main, "/header"), "headerReference")
-    footers, more = _frame(archive, root, _targets(archive, main, "/footer"), "footerReference")
+    if body is None:
+        return []
+    headers, hidden = _frame(archive, root, targets(archive, main, "/header"), "headerReference")
+    footers, more = _frame(archive, root, targets(archive, main, "/footer"), "footerReference")
     for block in reversed(headers):
         body.insert(0, block)
     last = body.find("{*}sectPr")
