@@ -8,6 +8,7 @@ from zipfile import ZipFile
 
 from app.ingest.loaders.archive import parse_xml, targets, xml_bytes
 from app.ingest.loaders.docx_fields import attribute, local, text_of, write_out
+from app.ingest.loaders.outline import counted
 
 _MARKS = ("fldSimple", "oMath", "vanish", "txbxContent", "ddList", "ruby", "bdo", "dir", "headerRef", "footerRef")
 _CHANGED = re.compile(rf"[:<](?:{'|'.join(_MARKS)})".encode())
@@ -45,7 +46,7 @@ def whole(archive: ZipFile) -> tuple[bytes, list[str]]:
 
 
 def unread(archive: ZipFile, messages: list[str]) -> list[str]:
-    """Return a note of each kind of element that mammoth ignored with text in it, and of the comments."""
+    """Return notes of the elements that mammoth ignored with text in them, and of comments, charts and SmartArt."""
     main = _main(archive)
     names = {found[1] for message in messages if (found := _IGNORED.match(message))}
     root: Any = parse_xml(archive.read(main)) if names else None
@@ -54,10 +55,12 @@ def unread(archive: ZipFile, messages: list[str]) -> list[str]:
         for name in sorted(names)
         if name == "altChunk" or any(text_of(element).strip() for element in root.iterfind(f".//{{*}}{name}"))
     ]
-    for part in targets(archive, main, "/comments").values():
-        count = len(list(parse_xml(archive.read(part)).iterchildren("{*}comment")))
-        notes += [f"{count} comment{'s are' if count > 1 else ' is'} not read"] if count else []
-    return notes
+    parts = targets(archive, main, "/comments").values()
+    comments = sum(1 for part in parts for _ in parse_xml(archive.read(part)).iterchildren("{*}comment"))
+    charts = len(targets(archive, main, "/chart"))
+    graphics = len(targets(archive, main, "/diagramData"))
+    left_out = [*counted(comments, "comment"), *counted(charts, "chart"), *counted(graphics, "SmartArt graphic")]
+    return [*notes, f"not read: {', '.join(left_out)}"] if left_out else notes
 
 
 def _main(archive: ZipFile) -> str:

@@ -7,6 +7,7 @@ import re
 from zipfile import ZipFile
 
 from app.ingest.loaders.archive import elements, parse_xml, targets
+from app.ingest.loaders.outline import counted
 
 MAX_MERGED_ROWS, MAX_MERGED_COLUMNS, MAX_MERGED = 200, 50, 10_000
 """Most rows and columns of one merged cell that are filled, and most merged cells."""
@@ -105,11 +106,6 @@ def drawn(archive: ZipFile, member: str) -> tuple[list[str], list[str]]:
     parts = targets(archive, member, "/comments").values()
     comments = sum(1 for part in parts for _ in parse_xml(archive.read(part)).iter("{*}comment"))
     return [box for box in boxes if box], [*counted(comments, "comment"), *counted(charts, "chart")]
-
-
-def counted(count: int, what: str) -> list[str]:
-    """Return how many there are in words; nothing for none."""
-    return [f"{count} {what}{'s' if count > 1 else ''}"] if count else []
 
 
 def _number(text: str | None) -> int:

@@ -90,7 +90,7 @@ def test_what_word_hides_and_what_is_not_read_is_named(tmp_path: Path) -> None:
     assert document.notes == (
         'hidden text is not read: "Ask Greta first."',
         'the text in elements "unknown" of the file is not read',
-        "1 comment is not read",
+        "not read: 1 comment",
     )
 
 
