@@ -9,12 +9,11 @@ from zipfile import ZipFile
 from app.ingest.loaders.archive import parse_xml, targets, xml_bytes
 from app.ingest.loaders.docx_fields import attribute, local, text_of, write_out
 from app.ingest.loaders.outline import counted
+from app.ingest.loaders.page_number import is_page_number
 
 _MARKS = ("fldSimple", "oMath", "vanish", "txbxContent", "ddList", "ruby", "bdo", "dir", "headerRef", "footerRef")
 _CHANGED = re.compile(rf"[:<](?:{'|'.join(_MARKS)})".encode())
 """What a part has that is to be changed; other parts stay as they are."""
-_BARE_NUMBER = re.compile(r"\W*(?:[^\W\d]+\W*)?\d*\W*(?:[^\W\d]{1,3}\W*\d*)?\W*")
-"""``7``, ``Page 7``, ``Page 7 of 12``, in any language."""
 _IGNORED = re.compile(r"An unrecognised element was ignored: (?:\{.*\}|.*:)?(\w+)")
 
 
@@ -110,7 +109,7 @@ def _drop_page_numbers(frame: Any) -> None:
     for paragraph in frame.iter("{*}p"):
         fields = [attribute(field, "instr") or "" for field in paragraph.iter("{*}fldSimple")]
         fields += [field.text or "" for field in paragraph.iter("{*}instrText")]
-        if any("PAGE" in field for field in fields) and _BARE_NUMBER.fullmatch(text_of(paragraph)):
+        if any("PAGE" in field for field in fields) and is_page_number(text_of(paragraph)):
             for words in paragraph.iter("{*}t"):
                 words.text = ""
 

@@ -50,6 +50,25 @@ def test_an_opendocument_text(tmp_path: Path) -> None:
     ]
 
 
+def test_what_stands_around_an_opendocument_text(tmp_path: Path) -> None:
+    """Page headers and footers are read once, without page numbers; hidden words are quoted, comments counted."""
+    inside = (
+        "<text:p>Open at 8.<office:annotation><text:p>At 9?</text:p></office:annotation>"
+        '<text:hidden-text text:is-hidden="true">The code is 5.</text:hidden-text></text:p>'
+    )
+    header = "<style:header><text:p>Rules R-7</text:p></style:header>"
+    number = "<text:p>Page <text:page-number>1</text:page-number> of 2</text:p>"
+    footer = f"<style:footer>{number}<text:p>Call 31</text:p></style:footer>"
+    pages = f"<style:master-page>{header}{footer}</style:master-page><style:master-page>{header}</style:master-page>"
+    body = f"<office:body><office:text>{inside}</office:text></office:body>"
+    with zipfile.ZipFile(path := tmp_path / "a.odt", "w") as archive:
+        archive.writestr("content.xml", f"<a {NAMESPACES}>{body}</a>")
+        archive.writestr("styles.xml", f"<a {NAMESPACES}>{pages}</a>")
+    document = load_one(path)
+    assert texts(document) == ["Rules R-7", "Open at 8.", "Call 31"]
+    assert document.notes == ('hidden text is not read: "The code is 5."', "not read: 1 comment")
+
+
 def test_rich_text(tmp_path: Path) -> None:
     """Headings by style or outline level, accents, tables with empty cells and lists are read; footnotes are named."""
     (path := tmp_path / "a.rtf").write_text(RTF)
