@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from posixpath import join, normpath
 from traceback import walk_tb
 from typing import Any
 from zipfile import ZipFile
@@ -59,6 +60,32 @@ def unpacked(data: bytes, what: str) -> Iterator[ZipFile]:
 def parse_xml(data: bytes) -> Any:
     """Parse a small part of an archive. No entity is resolved and nothing is fetched."""
     return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
+
+
+def xml_bytes(root: Any) -> bytes:
+    """Return a part of an archive as it is stored."""
+    return bytes(etree.tostring(root.getroottree(), encoding="UTF-8", xml_declaration=True))
+
+
+def elements(archive: ZipFile, member: str, *names: str) -> Iterator[Any]:
+    """Yield the elements of a long part with one of the *names* in any namespace; each is emptied after it."""
+    with archive.open(member) as part:
+        tags = [f"{{*}}{name}" for name in names]
+        for _, element in etree.iterparse(part, tag=tags, resolve_entities=False, no_network=True):
+            yield element
+            element.clear()
+
+
+def targets(archive: ZipFile, part: str, kind: str) -> dict[str, str]:
+    """Return relation → name, for the existing parts that a part refers to by a relation whose type ends in *kind*."""
+    folder, _, name = part.rpartition("/")
+    relations = join(folder, "_rels", f"{name}.rels")
+    names = set(archive.namelist())
+    if relations not in names:
+        return {}
+    links = [link for link in parse_xml(archive.read(relations)) if (link.get("Type") or "").endswith(kind)]
+    found = {link.get("Id"): normpath(join("/", folder, link.get("Target") or "")).lstrip("/") for link in links}
+    return {relation: target for relation, target in found.items() if target in names}
 
 
 def property_title(archive: ZipFile) -> str:

@@ -9,6 +9,8 @@ import mammoth
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders import html
 from app.ingest.loaders.archive import property_title, unpacked
+from app.ingest.loaders.docx_package import unread, whole
+from app.ingest.loaders.html_content import hidden_note
 
 _STYLES = "\n".join(
     ["p[style-name='Title'] => h1:fresh", "p[style-name^='toc '] => !"]
@@ -27,19 +29,23 @@ _BACK_LINK = re.compile(r' ?<a href="#[^"]*">↑</a>')
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read a Word document: headings, lists, tables, footnotes; no pictures, page headers, footers or comments.
+    """Read a Word document: headings, lists, tables, footnotes, page headers and footers; no pictures or comments.
 
-    Title: the paragraph of style Title, the property, a single heading, or the file name. The file stores no pages.
+    Notes tell of hidden text, comments and elements that are not read. Title: the paragraph of style Title, the
+    property, a single heading, or the file name. The file stores no pages.
     Raises ``Unreadable`` when it is encrypted, damaged or too large.
     """
     with unpacked(data, "Word document") as archive:
         title = property_title(archive)
+        content, hidden = whole(archive)
         result = mammoth.convert_to_html(
-            io.BytesIO(data),
+            io.BytesIO(content),
             style_map=_STYLES,
             include_embedded_style_map=False,
             convert_image=lambda _image: [],
             external_file_access=False,
         )
+        notes = [*hidden_note(hidden), *unread(archive, [message.message for message in result.messages])]
     page = f'<meta charset="utf-8"><title>{escape(title)}</title>{_BACK_LINK.sub("", result.value)}'
-    return html.load(page.encode(), source)
+    document = html.load(page.encode(), source)
+    return document.model_copy(update={"notes": (*document.notes, *notes)})

@@ -4,12 +4,23 @@ from collections.abc import Callable, Iterator
 
 from bs4 import Tag
 
+from app.ingest.loaders.header_rows import one_header
+
 MAX_SPANNED = 50
 """Most columns or rows that one cell of a table stands in."""
 
 
-def rows_of(table: Tag, text_of: Callable[[Tag], str]) -> Iterator[list[str]]:
-    """Yield the rows of a table; a cell of several columns or rows, but not of a whole line, stands in each of them."""
+def rows_of(table: Tag, text_of: Callable[[Tag], str]) -> list[list[str]]:
+    """Return the rows of a table below one header, which may be of two rows.
+
+    A cell of several columns or rows, but not of a whole line, stands in each of them.
+    """
+    rows = list(_spread(table, text_of))
+    above = next((at for at, row in enumerate(rows) if len(row) > 1), 0)
+    return [*rows[:above], *one_header(rows[above:])]
+
+
+def _spread(table: Tag, text_of: Callable[[Tag], str]) -> Iterator[list[str]]:
     held: dict[int, tuple[str, int]] = {}  # column -> text from above, and for how many rows
     for row in table.find_all("tr"):
         tags = row.find_all(("th", "td"))

@@ -6,7 +6,9 @@ from typing import Any
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import ENCRYPTED, parse_xml, unpacked
 from app.ingest.loaders.html import add_fragment
-from app.ingest.loaders.outline import Outline
+from app.ingest.loaders.html_content import hidden_note
+from app.ingest.loaders.outline import Outline, counted
+from app.ingest.loaders.page_number import is_page_number
 from app.ingest.loaders.text_encoding import Unreadable
 
 _SKIPPED = frozenset(
@@ -18,10 +20,10 @@ _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:"
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read a text: headings, lists, tables, text boxes, notes; no pictures, comments, indexes or deleted text.
+    """Read a text: headings, lists, tables, boxes, notes, page headers and footers; no pictures, indexes, deleted text.
 
-    Title: the paragraph of style Title, the property, or the file name. Raises ``Unreadable`` when it is encrypted,
-    damaged or too large.
+    What is hidden is noted, comments are counted. Title: the paragraph of style Title, the property, or the file name.
+    Raises ``Unreadable`` when it is encrypted, damaged or too large.
     """
     outline = Outline()
     with unpacked(data, "OpenDocument text") as archive:
@@ -38,11 +40,33 @@ def load(data: bytes, source: str) -> LoadedDocument:
             for style in content.iter("{*}style")
         }
         converter = _Converter({name for name, parent in styles.items() if parent == "Title"} | {"Title"})
-        html = converter.html(text)
+        styles_part = parse_xml(archive.read("styles.xml")) if "styles.xml" in names else None
+        above, below = (_page_frame(converter, styles_part, kind) for kind in ("header", "footer"))
+        html = above + converter.html(text)
     notes = "".join(f"<p>{note}</p>" for note in converter.notes)
-    add_fragment(outline, html + notes)
-    hidden = ("a hidden section is not read",) if converter.hidden else ()
-    return outline.document(source, " ".join((title or "").split()) or None).model_copy(update={"notes": hidden})
+    add_fragment(outline, html + notes + below)
+    left_out = ["a hidden section is not read"] if converter.hidden else []
+    left_out += hidden_note(converter.hidden_texts)
+    left_out += [f"not read: {comments}" for comments in counted(len(list(text.iter("{*}annotation"))), "comment")]
+    return outline.document(source, " ".join((title or "").split()) or None).model_copy(
+        update={"notes": tuple(left_out)}
+    )
+
+
+def _page_frame(converter: "_Converter", styles: Any, kind: str) -> str:
+    """Return the page headers or footers as HTML, each text once, without paragraphs that are a page number."""
+    seen: dict[str, str] = {}
+    names = (kind, f"{kind}-first", f"{kind}-left")
+    pages = [] if styles is None else list(styles.iter("{*}master-page"))
+    for frame in (found for page in pages for name in names for found in page.iterfind(f"{{*}}{name}")):
+        if frame.get(_name(frame, "display")) == "false":
+            continue
+        for block in frame:
+            text = " ".join("".join(block.itertext()).split())
+            is_numbered = next(block.iter("{*}page-number"), None) is not None
+            if text and text not in seen and not (is_numbered and is_page_number(text)):
+                seen[text] = converter.html_of(block)
+    return "".join(seen.values())
 
 
 class _Converter:
@@ -51,13 +75,15 @@ class _Converter:
     def __init__(self, title_styles: set[str | None]) -> None:
         self.notes: list[str] = []
         self.hidden = False
+        self.hidden_texts: list[str] = []
         self._title_styles = title_styles
 
     def html(self, element: Any) -> str:
-        """Return an element with all below it; the title is the only ``h1``."""
-        return escape(element.text or "") + "".join(self._child(child) + escape(child.tail or "") for child in element)
+        """Return all below an element; the title is the only ``h1``."""
+        return escape(element.text or "") + "".join(self.html_of(child) + escape(child.tail or "") for child in element)
 
-    def _child(self, element: Any) -> str:
+    def html_of(self, element: Any) -> str:
+        """Return an element itself."""
         if not isinstance(element.tag, str):  # a comment of the file
             return ""
         name = element.tag.rpartition("}")[2]
@@ -71,6 +97,9 @@ class _Converter:
                 return ""
             case "section" if element.get(_name(element, "display")) == "none":
                 self.hidden = True
+                return ""
+            case "hidden-text" if element.get(_name(element, "is-hidden")) == "true":
+                self.hidden_texts.append("".join(element.itertext()))
                 return ""
             case "h":
                 level = element.get(_name(element, "outline-level"), "1")

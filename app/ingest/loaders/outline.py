@@ -130,6 +130,11 @@ def title_from_name(source: str) -> str:
     return one_line(_SEPARATOR.sub(lambda found: found[1] or " ", stem), MAX_TITLE_CHARS) or source[:MAX_TITLE_CHARS]
 
 
+def counted(count: int, what: str) -> list[str]:
+    """Return how many there are in words; nothing for none."""
+    return [f"{count} {what}{'s' if count > 1 else ''}"] if count else []
+
+
 def fenced(code: str, info: str = "") -> str:
     """Put ``code`` in a Markdown fence; a short first word of ``info`` is its language."""
     language = "".join(info.split()[:1])

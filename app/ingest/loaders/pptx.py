@@ -9,27 +9,35 @@ from pptx.shapes.autoshape import Shape
 from pptx.shapes.base import BaseShape
 from pptx.shapes.graphfrm import GraphicFrame
 from pptx.shapes.group import GroupShape
+from pptx.table import Table
 
 from app.ingest.documents import Kind, LoadedDocument
-from app.ingest.loaders.archive import property_title, unpacked
-from app.ingest.loaders.outline import Outline, table_text
+from app.ingest.loaders.archive import parse_xml, property_title, unpacked
+from app.ingest.loaders.chart_table import chart_rows, diagram_lines
+from app.ingest.loaders.header_rows import one_header
+from app.ingest.loaders.outline import Outline, counted, table_text
 
+_DATA = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
 _FRAME = {PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.HEADER}
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read the slides of a presentation: titles, text, tables and speaker notes.
+    """Read the slides of a presentation: titles, text, tables, charts as tables, SmartArt as lists, speaker notes.
 
-    Pages are slide numbers, from 1, without hidden slides. Title: the property, the first slide's, or the file name.
+    A note counts hidden slides and other objects. Pages are slide numbers, from 1, without hidden slides. Title: the
+    property, the first slide's, or the file name.
     Raises ``Unreadable`` when it is encrypted, damaged or too large.
     """
     outline = Outline()
+    hidden = 0
+    unread: list[str] = []
     with unpacked(data, "PowerPoint presentation") as archive:
         title = property_title(archive)
         for number, slide in enumerate(Presentation(io.BytesIO(data)).slides, 1):
             if slide.element.get("show") == "0":
+                hidden += 1
                 continue
-            blocks = list(_blocks(slide.shapes))
+            blocks = list(_blocks(slide.shapes, unread))
             notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
             if notes is not None and notes.text.strip():
                 blocks.append(("Speaker notes: " + " ".join(notes.text.split()), "prose"))
@@ -37,16 +45,23 @@ def load(data: bytes, source: str) -> LoadedDocument:
             outline.heading(1, name or (f"Slide {number}" if blocks else ""), number)
             for text, kind in blocks:
                 outline.add(text, kind, number)
-    return outline.document(source, title or None)
+    left_out = [*counted(hidden, "hidden slide"), *counted(len(unread), "chart or other object")]
+    note = (f"not read: {', '.join(left_out)}",) if left_out else ()
+    return outline.document(source, title or None).model_copy(update={"notes": note})
 
 
-def _blocks(shapes: Iterable[BaseShape]) -> Iterator[tuple[str, Kind]]:
-    """Yield tables, lists and single paragraphs, without title, number, date, header and footer."""
+def _blocks(shapes: Iterable[BaseShape], unread: list[str]) -> Iterator[tuple[str, Kind]]:
+    """Yield tables, lists and single paragraphs, without title, number, date, header and footer.
+
+    The names of objects of which nothing is known are added to *unread*.
+    """
     for shape in shapes:
         if isinstance(shape, GroupShape):
-            yield from _blocks(shape.shapes)
-        elif isinstance(shape, GraphicFrame) and shape.has_table:
-            yield table_text([cell.text for cell in row.cells] for row in shape.table.rows), "table"
+            yield from _blocks(shape.shapes, unread)
+        elif isinstance(shape, GraphicFrame):
+            blocks = list(_framed(shape))
+            unread += [] if blocks else [shape.name]
+            yield from blocks
         elif isinstance(shape, Shape):
             holder = shape.placeholder_format if shape.is_placeholder else None
             paras = [para for para in shape.text_frame.paragraphs if para.text.strip()]
@@ -55,3 +70,35 @@ def _blocks(shapes: Iterable[BaseShape]) -> Iterator[tuple[str, Kind]]:
                 continue
             items = "\n".join(f"{'  ' * level}- {text}" for level, text in lines)
             yield (items, "list") if len(lines) > 1 else (lines[0][1], "prose")
+
+
+def _framed(frame: GraphicFrame) -> Iterator[tuple[str, Kind]]:
+    """Yield a table, a chart with its title, or the list of a SmartArt graphic; nothing for another object."""
+    if frame.has_table:
+        yield table_text(one_header(_cells(frame.table))), "table"
+    elif frame.has_chart:
+        title, rows = chart_rows(parse_xml(frame.chart_part.blob))
+        if rows and title:
+            yield title, "prose"
+        if rows:
+            yield table_text(rows), "table"
+    elif (diagram := next(frame.element.iter("{*}relIds"), None)) is not None:
+        lines = diagram_lines(parse_xml(frame.part.related_part(diagram.get(_DATA, "")).blob))
+        if lines:
+            yield "\n".join(f"- {line}" for line in lines), "list"
+
+
+def _cells(table: Table) -> list[list[str]]:
+    """Return the rows of a table; a merged cell stands in each row and column that it covers."""
+    rows = [[cell.text for cell in row.cells] for row in table.rows]
+    origins = [
+        (at, column)
+        for at, row in enumerate(table.rows)
+        for column, cell in enumerate(row.cells)
+        if cell.is_merge_origin
+    ]
+    for top, left in origins:
+        origin = table.cell(top, left)
+        for row in rows[top : top + origin.span_height]:
+            row[left : left + origin.span_width] = [rows[top][left]] * len(row[left : left + origin.span_width])
+    return rows

@@ -6,7 +6,9 @@ from striprtf.striprtf import rtf_to_text
 
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import reading
+from app.ingest.loaders.html_content import hidden_note
 from app.ingest.loaders.outline import Outline, table_text
+from app.ingest.loaders.rtf_hidden import without_hidden
 from app.ingest.loaders.text import add_text
 from app.ingest.loaders.text_encoding import Unreadable, decode
 
@@ -17,12 +19,18 @@ _OUTLINE = re.compile(r"\\outlinelevel([0-8])(?!\d)")
 _TITLE = re.compile(r"\{\\title\s((?:[^{}\\]|\\[^\n])*)\}")
 _BULLET = re.compile(r"[•·▪‣◦o\-–][\t ]+|\(?\d{1,3}[.)][\t ]")
 _MARK = re.compile(f"[{chr(_LEVEL)}-{chr(_LEVEL + 8)}]")
+_UNREAD = {
+    "footnotes": re.compile(r"\\footnote(?![a-z])"),
+    "page headers and footers": re.compile(r"\\(?:header|footer)[lrf]?(?![a-z])"),
+    "comments": re.compile(r"\\annotation(?![a-z])"),
+}
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read a file of Rich Text Format: headings by style or outline level, tables, lists; no pictures or page headers.
+    """Read a file of Rich Text Format: headings by style or outline level, tables, lists; no pictures.
 
-    Title: the property, the first heading, or the file name. Raises ``Unreadable`` when it is damaged or none.
+    Notes tell of footnotes, page headers, comments and hidden text, which are not read. Title: the property, the first
+    heading, or the file name. Raises ``Unreadable`` when it is damaged or none.
     """
     if not data.lstrip().startswith(b"{\\rtf"):
         raise Unreadable("not an RTF file")
@@ -30,13 +38,16 @@ def load(data: bytes, source: str) -> LoadedDocument:
     levels = {number: int(level) - 1 for number, level in _STYLE.findall(markup)}
     with reading("RTF file"):
         title = _text_of(f"{{\\rtf1 {found[1]}}}").strip() if (found := _TITLE.search(markup)) else ""
-        text = _text_of(_marked(markup, levels))
+        shown, hidden = without_hidden(markup)
+        text = _text_of(_marked(shown, levels))
+        unseen = [line.strip() for line in _text_of(f"{{\\rtf1 {hidden}}}").split("\n") if line.strip()]
     outline = Outline()
     held: list[str] = []
     rows: list[list[str]] = []
     headings = not _MARK.search(text)
     for line in [*text.split("\n"), ""]:
         if chr(_CELL) in line:
+            _add(outline, held, headings=headings)
             rows.append(_MARK.sub("", line).rstrip().removesuffix(chr(_CELL)).split(chr(_CELL)))
             continue
         outline.add(table_text(rows), "table") if rows else None
@@ -47,8 +58,8 @@ def load(data: bytes, source: str) -> LoadedDocument:
         elif label := _MARK.sub("", line).strip():
             held.append(label)
     _add(outline, held, headings=headings)
-    note = ("footnotes are not read",) if "\\footnote" in markup else ()
-    return outline.document(source, title or None).model_copy(update={"notes": note})
+    notes = tuple(f"{name} are not read" for name, sign in _UNREAD.items() if sign.search(markup))
+    return outline.document(source, title or None).model_copy(update={"notes": (*notes, *hidden_note(unseen))})
 
 
 def _text_of(markup: str) -> str:

@@ -1,17 +1,17 @@
 """Load Excel workbooks with openpyxl: a sheet is a section with one table."""
 
 import io
-from posixpath import join, normpath
 from zipfile import ZipFile
 
-from lxml import etree
 from openpyxl import load_workbook
 
 from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.archive import parse_xml, property_title, unpacked
+from app.ingest.loaders.archive import parse_xml, property_title, targets, unpacked
 from app.ingest.loaders.cell_format import shown
 from app.ingest.loaders.outline import Outline, title_from_name
+from app.ingest.loaders.sheet_parts import filled
 from app.ingest.loaders.sheet_rows import add_rows
+from app.ingest.loaders.xlsx_sheet import SheetPart, drawn
 
 MAX_NAMED = 5
 """Cells of a sheet that are named one by one; the others are counted."""
@@ -19,10 +19,10 @@ _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationship
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read the visible sheets of a workbook as they show their values; a formula counts by its saved value.
+    """Read the visible cells of a workbook as they show their values, and text boxes; a formula counts by saved value.
 
-    Notes name hidden sheets, and formulas without a saved value. Title: the property, or the file name. Raises
-    ``Unreadable`` when it is encrypted, damaged or too large.
+    Notes name hidden sheets, rows and columns, comments, charts, and formulas without a saved value. Title: the
+    property, or the file name. Raises ``Unreadable`` when it is encrypted, damaged or too large.
     """
     outline = Outline()
     notes: list[str] = []
@@ -35,16 +35,25 @@ def load(data: bytes, source: str) -> LoadedDocument:
                 notes.append(f'the hidden sheet "{sheet.title}" is not read')
                 continue
             sheet.reset_dimensions()  # what a file declares can be far more than it holds
-            missing = _never_calculated(archive, members.get(sheet.title, ""), zero=never_saved)
+            part = SheetPart(archive, members.get(sheet.title, ""), zero_is_none=never_saved)
+            missing = part.never_calculated
             left_out = set(missing)
-            rows = (
+            written = [
                 [
                     "" if cell.value is None or cell.coordinate in left_out else shown(cell.value, cell.number_format)
                     for cell in row
                 ]
                 for row in sheet.iter_rows()
-            )
+            ]
+            rows = part.as_shown(written)
             add_rows(outline, rows, sheet.title)
+            boxes, unread = drawn(archive, part.member)
+            if boxes and not any(map(filled, rows)):
+                outline.heading(1, sheet.title)
+            for box in boxes:
+                outline.add(box)
+            if left := [*part.hidden, *unread]:
+                notes.append(f'not read on the sheet "{sheet.title}": {", ".join(left)}')
             if missing:
                 more = f" and {len(missing) - MAX_NAMED} more" if len(missing) > MAX_NAMED else ""
                 notes.append(
@@ -56,30 +65,11 @@ def load(data: bytes, source: str) -> LoadedDocument:
 
 def _members(archive: ZipFile) -> tuple[dict[str, str], bool]:
     """Return sheet title → name of the sheet's part, and whether the program that opens the file is to calculate."""
-    names = set(archive.namelist())
-    if not names >= {"xl/workbook.xml", "xl/_rels/workbook.xml.rels"}:
+    if "xl/workbook.xml" not in archive.namelist():
         return {}, False
-    relations = parse_xml(archive.read("xl/_rels/workbook.xml.rels"))
-    targets = {link.get("Id"): normpath(join("/xl", link.get("Target") or "")).lstrip("/") for link in relations}
+    sheets = targets(archive, "xl/workbook.xml", "/worksheet")
     book = parse_xml(archive.read("xl/workbook.xml"))
-    parts = {sheet.get("name"): targets.get(sheet.get(_RELATION), "") for sheet in book.iterfind("{*}sheets/{*}sheet")}
+    parts = {sheet.get("name"): sheets.get(sheet.get(_RELATION), "") for sheet in book.iterfind("{*}sheets/{*}sheet")}
     calculate = book.find("{*}calcPr")
     unsaved = calculate is not None and calculate.get("fullCalcOnLoad") in ("1", "true")
-    return {title: part for title, part in parts.items() if part in names}, unsaved
-
-
-def _never_calculated(archive: ZipFile, member: str, *, zero: bool) -> list[str]:
-    """Return the cells of a sheet that have a formula and no value; an empty text is one.
-
-    *zero*: a value of 0 is none either; XlsxWriter writes it, and asks the program that opens the file to calculate.
-    """
-    if not member or b"<f" not in archive.read(member):
-        return []
-    found = []
-    with archive.open(member) as part:
-        for _, cell in etree.iterparse(part, tag="{*}c", resolve_entities=False, no_network=True):
-            value = cell.findtext("{*}v") or ("" if cell.get("t") == "str" else None)
-            if cell.find("{*}f") is not None and (value is None or (zero and value == "0")):
-                found.append(cell.get("r") or "?")
-            cell.clear()
-    return found
+    return parts, unsaved

@@ -50,6 +50,25 @@ def test_an_opendocument_text(tmp_path: Path) -> None:
     ]
 
 
+def test_what_stands_around_an_opendocument_text(tmp_path: Path) -> None:
+    """Page headers and footers are read once, without page numbers; hidden words are quoted, comments counted."""
+    inside = (
+        "<text:p>Open at 8.<office:annotation><text:p>At 9?</text:p></office:annotation>"
+        '<text:hidden-text text:is-hidden="true">The code is 5.</text:hidden-text></text:p>'
+    )
+    header = "<style:header><text:p>Rules R-7</text:p></style:header>"
+    number = "<text:p>Page <text:page-number>1</text:page-number> of 2</text:p>"
+    footer = f"<style:footer>{number}<text:p>Call 31</text:p></style:footer>"
+    pages = f"<style:master-page>{header}{footer}</style:master-page><style:master-page>{header}</style:master-page>"
+    body = f"<office:body><office:text>{inside}</office:text></office:body>"
+    with zipfile.ZipFile(path := tmp_path / "a.odt", "w") as archive:
+        archive.writestr("content.xml", f"<a {NAMESPACES}>{body}</a>")
+        archive.writestr("styles.xml", f"<a {NAMESPACES}>{pages}</a>")
+    document = load_one(path)
+    assert texts(document) == ["Rules R-7", "Open at 8.", "Call 31"]
+    assert document.notes == ('hidden text is not read: "The code is 5."', "not read: 1 comment")
+
+
 def test_rich_text(tmp_path: Path) -> None:
     """Headings by style or outline level, accents, tables with empty cells and lists are read; footnotes are named."""
     (path := tmp_path / "a.rtf").write_text(RTF)
@@ -63,6 +82,32 @@ def test_rich_text(tmp_path: Path) -> None:
     ]
     path.write_text("no RTF")
     assert skipped(path).reason == "not an RTF file"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown", "hidden"),
+    [
+        (r"Rent is {\deleted\revauthdel1 610}{\revised\revauth1 640} euros.\par", ["Rent is 640 euros."], ()),
+        (r"Rent is \deleted 61\'300 \deleted0 640 euros.\par", ["Rent is 640 euros."], ()),
+        (
+            r"The gate.{\v Its code {\b is} 8\u8364?.}\par",
+            ["The gate."],
+            ('hidden text is not read: "Its code is 8€."',),
+        ),
+        (r"A \v b\plain  c\par", ["A  c"], ('hidden text is not read: "b"',)),
+        (
+            r"Rents:\par\trowd\cellx9\pard\intbl Flat\cell Rent\cell\row\pard After.\par",
+            ["Rents:", "| Flat | Rent |", "After."],
+            (),
+        ),
+        (r"{\header Number 7\par}\headery708 Text.\par", ["Text."], ("page headers and footers are not read",)),
+    ],
+)
+def test_what_rich_text_hides(written: str, shown: list[str], hidden: tuple[str, ...], tmp_path: Path) -> None:
+    """Deleted and hidden text is no text, the latter is quoted; a table stands below the text above it."""
+    (path := tmp_path / "a.rtf").write_text(rf"{{\rtf1\ansi\ansicpg1252 {written}}}")
+    document = load_one(path)
+    assert ([" ".join(text.split(" ")) for text in texts(document)], document.notes) == (shown, hidden)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import openpyxl
 import pytest
+import xlsxwriter
+from openpyxl.comments import Comment
 
 from app.ingest.loaders.cell_format import shown
 from tests.app.ingest.conftest import load_one, texts
@@ -109,3 +111,46 @@ def test_a_saved_value_counts(value: str, calculate: str, shown_as: str, named: 
     document = load_one(changed)
     assert texts(document) == [f"| Part | Price |\n| Total | {shown_as} |"]
     assert bool(document.notes) is named
+
+
+def test_merged_and_hidden_cells(tmp_path: Path) -> None:
+    """A merged cell counts in each row and column it stands in, a title once; what is hidden is counted, not read."""
+    made = openpyxl.Workbook()
+    sheet = made.active
+    assert sheet is not None
+    for row in (
+        ["Moorings", None, None, None],
+        ["Pier", "Boat", "Fee", None],
+        [None, None, "Day", "Year", "Cost"],
+        ["East", "Ada", 4, 90, 1],
+        [None, "Bo", 3, 80, 2],
+        [None, "Cy", "free", None, 3],
+    ):
+        sheet.append(row)
+    for merged in ("A1:D1", "A2:A3", "B2:B3", "C2:D2", "A4:A6", "C6:D6"):
+        sheet.merge_cells(merged)
+    sheet.column_dimensions["E"].hidden = True
+    sheet.row_dimensions[5].hidden = True
+    sheet["B4"].comment = Comment("Repaired in May.", "Ann")
+    made.save(path := tmp_path / "a.xlsx")
+    document = load_one(path)
+    assert texts(document) == [
+        "Moorings",
+        "| Pier | Boat | Fee Day | Fee Year |\n| East | Ada | 4 | 90 |\n| East | Cy | free | free |",
+    ]
+    assert document.notes == ('not read on the sheet "Sheet": 1 hidden row, 1 hidden column, 1 comment',)
+
+
+def test_what_lies_on_the_cells(tmp_path: Path) -> None:
+    """A text box is read below the table of its sheet, and a chart is named."""
+    with xlsxwriter.Workbook(path := tmp_path / "a.xlsx") as made:
+        sheet = made.add_worksheet("Tides")
+        sheet.write_row(0, 0, ["Day", "Metres"])
+        sheet.write_row(1, 0, ["Monday", 4])
+        sheet.insert_textbox(5, 0, "The gauge stands\non the east pier.")
+        chart = made.add_chart({"type": "line"})
+        chart.add_series({"values": "=Tides!$B$2:$B$2"})
+        sheet.insert_chart(9, 0, chart)
+    document = load_one(path)
+    assert texts(document) == ["| Day | Metres |\n| Monday | 4 |", "The gauge stands\non the east pier."]
+    assert document.notes == ('not read on the sheet "Tides": 1 chart',)

@@ -1,0 +1,83 @@
+"""Join the two rows of a table's header: groups of columns above their names, or names above their units.
+
+A table keeps one header in every chunk, so the names of a column have to stand in one row. Headers of two rows are
+told from a header and its first row of data by what data has: digits where the header has none.
+"""
+
+import re
+from collections.abc import Sequence
+
+MAX_UNIT_CHARS = 12
+"""Longest unit of a column."""
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def one_header(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return the rows of a table with its two header rows joined by column: ``2024 Adults``, ``Output kW``.
+
+    A table with a header of one row is returned as it is.
+    """
+    table = [[" ".join(cell.split()) for cell in row] for row in rows]
+    if len(table) < 3 or len(table[0]) < 2:
+        return [list(row) for row in rows]
+    width = max(map(len, table))
+    upper, lower = (row + [""] * (width - len(row)) for row in table[:2])
+    data = table[2:]
+    if not (_is_grouped(upper, lower, data) or _has_units(upper, lower, data)):
+        return [list(row) for row in rows]
+    groups = _carried(upper, lower)
+    names = [group if group == name else f"{group} {name}".strip() for group, name in zip(groups, lower, strict=True)]
+    return [names, *map(list, rows[2:])]
+
+
+def has_digit(text: str) -> bool:
+    """Tell whether a text holds a digit."""
+    return any(map(str.isdigit, text))
+
+
+def is_numeric(rows: Sequence[Sequence[str]], at: int) -> bool:
+    """Tell whether at least half of the filled cells of a column hold digits."""
+    cells = [row[at] for row in rows if at < len(row) and row[at].strip()]
+    return bool(cells) and 2 * sum(map(has_digit, cells)) >= len(cells)
+
+
+def _is_grouped(upper: list[str], lower: list[str], data: list[list[str]]) -> bool:
+    """Tell whether the upper row names groups of the columns below it: its cells repeat, or stand over two columns.
+
+    The lower row has names or years, and none in the first column that differs from the upper row's.
+    """
+    spans = any(
+        lower[at] and upper[at - 1] and upper[at] in ("", upper[at - 1]) and lower[at - 1] != lower[at]
+        for at in range(2, len(upper))
+    )
+    starts = not lower[0] or not upper[0] or lower[0] == upper[0]
+    named = [at for at in range(1, len(lower)) if lower[at]]
+    return (
+        spans
+        and starts
+        and not has_digit(lower[0])
+        and all(not has_digit(lower[at]) or bool(_YEAR.fullmatch(lower[at])) or lower[at] == upper[at] for at in named)
+        and any(is_numeric(data, at) for at in named)
+    )
+
+
+def _has_units(upper: list[str], lower: list[str], data: list[list[str]]) -> bool:
+    """Tell whether the lower row holds nothing but units: short words above columns of numbers."""
+    named = [at for at, cell in enumerate(lower) if cell]
+    return (
+        bool(named)
+        and not lower[0]
+        and bool(data[0] and data[0][0])
+        and all(upper)
+        and not any(map(has_digit, upper))
+        and all(len(lower[at]) <= MAX_UNIT_CHARS and not has_digit(lower[at]) for at in named)
+        and all(is_numeric(data, at) for at in named)
+    )
+
+
+def _carried(upper: list[str], lower: list[str]) -> list[str]:
+    """Return the upper row with the name of a group in each of its columns."""
+    carried = upper[:1]
+    for group, name in zip(upper[1:], lower[1:], strict=True):
+        carried.append(group or (carried[-1] if name and len(carried) > 1 else ""))
+    return carried

@@ -1,0 +1,106 @@
+"""A table is read as its author drew it: with its own header, which may be of two rows, and the names of its groups."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.app.ingest.conftest import load_one, texts
+
+
+def read(content: str, path: Path) -> list[str]:
+    """The blocks of a CSV file, the rows of a table without the space around its cells."""
+    path.write_text(content)
+    return [re.sub(r"^\| | \|$", "", text, flags=re.MULTILINE).replace(" | ", "|") for text in texts(load_one(path))]
+
+
+@pytest.mark.parametrize(
+    ("content", "blocks"),
+    [
+        (
+            "Boat,Berth,Crew\nAda,12,4\nBo,14,3\n,,\nBuoy,Colour,Depth\nNorth,red,6\n",
+            ["Boat|Berth|Crew\nAda|12|4\nBo|14|3", "Buoy|Colour|Depth\nNorth|red|6"],
+        ),
+        (
+            "Boats,,\nBoat,Berth,Crew\nAda,12,4\nSold boats,,\nBoat,Buyer,Price\nCleo,Ann,900\n",
+            ["Boats", "Boat|Berth|Crew\nAda|12|4", "Sold boats", "Boat|Buyer|Price\nCleo|Ann|900"],
+        ),
+        (
+            "Boat,Berth,Crew\nAda,12,4\nsee the plan,,\n,,\nSold,,\n,,\nBoat,Buyer,Price\nCleo,Ann,900\n",
+            ["Boat|Berth|Crew\nAda|12|4\nsee the plan||", "Sold", "Boat|Buyer|Price\nCleo|Ann|900"],
+        ),
+        ("Boat,Crew\nAda,4\n,\nBo,none\nCy,2\n", ["Boat|Crew\nAda|4\nBo|none\nCy|2"]),
+        (
+            "Boat,State,Crew\nAda,sold,4\n,,\nBo,sold,none\nCy,new,2\n",
+            ["Boat|State|Crew\nAda|sold|4\nBo|sold|none\nCy|new|2"],
+        ),
+        ("Boat,Crew\nAda,4\nNew,\nBo,none\nCy,2\n", ["Boat|Crew\nAda|4\nNew|\nBo|none\nCy|2"]),
+        ("Name,Town\nAnn,Bern\n,\nBob,Chur\nCy,Genf\n", ["Name|Town\nAnn|Bern\nBob|Chur\nCy|Genf"]),
+        ("By,Ann\nOf,May\n,,\nBoat,Berth,Crew\nAda,12,4\n", ["By Ann", "Of May", "Boat|Berth|Crew\nAda|12|4"]),
+    ],
+)
+def test_tables_below_each_other(content: str, blocks: list[str], tmp_path: Path) -> None:
+    """Below a blank row or a title a row of words above numbers is the header of a table of its own."""
+    assert read(content, tmp_path / "a.csv") == blocks
+
+
+@pytest.mark.parametrize(
+    ("content", "table"),
+    [
+        (
+            "Pier,Boat,Crew\nEast,Ada,4\n,Bo,3\nWest,Cy,2\n,Di,\nTotal,,9\n",
+            "Pier|Boat|Crew\nEast|Ada|4\nEast|Bo|3\nWest|Cy|2\nWest|Di|\nTotal||9",
+        ),
+        (
+            "Pier,Boat,Crew\nEast,Ada,4\n,Bo,3\n,Total,7\nWest,Cy,2\n,Di,5\n",
+            "Pier|Boat|Crew\nEast|Ada|4\nEast|Bo|3\n|Total|7\nWest|Cy|2\nWest|Di|5",
+        ),
+        ("Name,Town\nAnn,Bern\nBo,Chur\n,Genf\nCy,Sion\n", "Name|Town\nAnn|Bern\nBo|Chur\n|Genf\nCy|Sion"),
+        ("Rank,Name\nCook,Ann\n,Bo\nCook,Cy\n,Di\n", "Rank|Name\nCook|Ann\n|Bo\nCook|Cy\n|Di"),
+        ("Item,Note,Size\nA,x,1\n,,2\nB,y,3\n,,4\n", "Item|Note|Size\nA|x|1\n||2\nB|y|3\n||4"),
+    ],
+)
+def test_the_name_of_a_group_stands_in_each_of_its_rows(content: str, table: str, tmp_path: Path) -> None:
+    """A name that is written once for the rows below it is theirs; a cell that is only empty stays so, as do totals."""
+    assert read(content, tmp_path / "a.csv") == [table]
+
+
+@pytest.mark.parametrize(
+    ("content", "table"),
+    [
+        (
+            "Pool,2025,,2026,\n,Adult,Child,Adult,Child\nOst,1,2,3,4\n",
+            "Pool|2025 Adult|2025 Child|2026 Adult|2026 Child\nOst|1|2|3|4",
+        ),
+        (
+            ",Month,Month,Year,Year\nHall,Adult,Child,Adult,Child\nOst,1,2,3,4\n",
+            "Hall|Month Adult|Month Child|Year Adult|Year Child\nOst|1|2|3|4",
+        ),
+        (
+            ",Adult,,Child,\nHall,Month,Year,Month,Year\nOst,1,2,3,4\n",
+            "Hall|Adult Month|Adult Year|Child Month|Child Year\nOst|1|2|3|4",
+        ),
+        ("Pump,Power,Site\n,kW,\nP1,3,Bern\nP2,5,Chur\n", "Pump|Power kW|Site\nP1|3|Bern\nP2|5|Chur"),
+        (",Mon,Tue\nHall,shut,open\nYard,3,4\n", "|Mon|Tue\nHall|shut|open\nYard|3|4"),
+        (
+            "Name,Phone,Town\n,none,Bern\nAnn,Bo,Chur\nCy,12,Genf\n",
+            "Name|Phone|Town\n|none|Bern\nAnn|Bo|Chur\nCy|12|Genf",
+        ),
+        ("Name,Score,,Town\nAnn,none,x,Bern\nCy,12,y,Genf\n", "Name|Score||Town\nAnn|none|x|Bern\nCy|12|y|Genf"),
+        ("Pool,Adult,Adult\nOst,1,2\nWest,3,4\n", "Pool|Adult|Adult\nOst|1|2\nWest|3|4"),
+    ],
+)
+def test_a_header_of_two_rows(content: str, table: str, tmp_path: Path) -> None:
+    """Groups and the columns below them, and columns and their units, are one name; a row of data is no header."""
+    assert read(content, tmp_path / "a.csv") == [table]
+
+
+def test_a_header_of_two_rows_in_html(tmp_path: Path) -> None:
+    """The same below a title row, with cells that stand in several columns and rows."""
+    (path := tmp_path / "a.html").write_text(
+        "<table><tr><th colspan=3>Fees</th></tr><tr><th rowspan=2>Pool</th><th colspan=2>2026</th></tr>"
+        "<tr><th>Adult</th><th>Child</th></tr><tr><td>Ost</td><td>4</td><td>2</td></tr></table>"
+    )
+    assert texts(load_one(path)) == ["| Fees |\n| Pool | 2026 Adult | 2026 Child |\n| Ost | 4 | 2 |"]
