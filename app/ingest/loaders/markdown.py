@@ -23,6 +23,8 @@ MAX_FRONT_MATTER_CHARS = 20_000
 _ITEM = re.compile(r"(?:\(?[a-z]|\(\d{1,3})\)[ \t]+\S")
 """A marker that lists have in plain text, not in CommonMark."""
 
+_SHOWN = frozenset("sup sub".split())
+"""Inline tags of which the HTML loader makes text."""
 _TAG = re.compile(r"</?([a-z][a-z0-9-]*)", re.IGNORECASE)
 
 
@@ -47,9 +49,9 @@ class _Renderer(RendererHTML):
         return "<br>" if next(items, None) and next(items, None) else "\n"  # no further: a paragraph may be long
 
     def html_inline(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        """Return a line break for ``<br>``, the tag for struck text, nothing for another inline tag, else a space."""
+        """Return a tag that says something, a line break for ``<br>``, nothing for another inline tag, else a space."""
         name = match.group(1).lower() if (match := _TAG.match(tokens[idx].content)) else "b"
-        if name in STRUCK:
+        if name in STRUCK | _SHOWN:
             return tokens[idx].content
         return "<br>" if name == "br" else "" if name in INLINE else " "
 
