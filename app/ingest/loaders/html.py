@@ -9,7 +9,8 @@ from bs4.element import PageElement
 from lxml import etree
 
 from app.ingest.documents import Kind, LoadedDocument
-from app.ingest.loaders.html_content import INLINE, drop_unread, hidden_note, inline_text, plain_text
+from app.ingest.loaders.html_content import INLINE, drop_unread, hidden_note, inline_text, outside_note, plain_text
+from app.ingest.loaders.html_controls import write_controls
 from app.ingest.loaders.html_marks import settle_marks
 from app.ingest.loaders.html_panels import HEADINGS
 from app.ingest.loaders.html_table import rows_of
@@ -23,7 +24,7 @@ _BREAK = "\0"
 def load(data: bytes, source: str) -> LoadedDocument:
     """Read an HTML file: its ``main`` where it has one, else its body; collapsed panels are read.
 
-    A note tells of other hidden text. Title: the only ``h1``, ``<title>``, first heading,
+    Notes tell of other hidden text, and of text outside ``main``. Title: the only ``h1``, ``<title>``, first heading,
     or file name. Url: the canonical link. Raises ``Unreadable``.
     """
     soup = parsed(decode(data, EncodingDetector.find_declared_encoding(data, is_html=True)))
@@ -37,7 +38,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
     main = soup.find("main") or body
     HtmlBlocks(outline).add(main)
     document = outline.document(source, " ".join(title.split()), link.get("href") if link else None)
-    return document.model_copy(update={"notes": hidden_note(hidden)})
+    return document.model_copy(update={"notes": hidden_note(hidden) + outside_note(main, body)})
 
 
 def add_fragment(outline: Outline, html: str) -> None:
@@ -48,7 +49,8 @@ def add_fragment(outline: Outline, html: str) -> None:
 
 
 def _cleared(tree: BeautifulSoup) -> list[str]:
-    """Set raised digits apart and empty what is no content; return the hidden texts."""
+    """Make text of what a page shows in other ways, and empty what is no content; return the hidden texts."""
+    write_controls(tree)
     hidden = drop_unread(tree)
     settle_marks(tree)
     return hidden

@@ -23,7 +23,7 @@ MAX_FRONT_MATTER_CHARS = 20_000
 _ITEM = re.compile(r"(?:\(?[a-z]|\(\d{1,3})\)[ \t]+\S")
 """A marker that lists have in plain text, not in CommonMark."""
 
-_SHOWN = frozenset("sup sub".split())
+_SHOWN = frozenset("sup sub input img".split())
 """Inline tags of which the HTML loader makes text."""
 _TAG = re.compile(r"</?([a-z][a-z0-9-]*)", re.IGNORECASE)
 
