@@ -12,6 +12,7 @@ from app.ingest.documents import Kind, LoadedDocument
 from app.ingest.loaders.html_content import INLINE, drop_unread, hidden_note, inline_text, outside_note, plain_text
 from app.ingest.loaders.html_controls import write_controls
 from app.ingest.loaders.html_marks import settle_marks
+from app.ingest.loaders.html_pairs import pairs_of
 from app.ingest.loaders.html_panels import HEADINGS
 from app.ingest.loaders.html_table import rows_of
 from app.ingest.loaders.outline import Outline, fenced, table_text
@@ -158,6 +159,8 @@ class HtmlBlocks:
         kind: Kind = "code"
         if tag.name == "pre":
             text = fenced(tag.get_text().strip("\n"), str(tag.get("lang", "")))
+        elif text := pairs_of(tag):
+            kind = "list"
         else:
             text, kind = table_text(rows_of(tag, inline_text)), "table"
         if self.counters:

@@ -60,3 +60,19 @@ def test_text_outside_the_main_part_is_named(tmp_path: Path) -> None:
     assert (texts(load_one(path)), load_one(path).notes) == (["Old clocks."], (note,))
     path.write_text(page.format("Clock House"))
     assert load_one(path).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("rows", "read"),
+    [
+        ("<tr><th>Built<td>1874<tr><th>Keeper:<td>Ida", "- Built: 1874\n- Keeper: Ida"),
+        ("<tr><td colspan=2>Tower<tr><td>Height:<td>tall<tr><td>Age:<td>", "- Tower\n- Height: tall\n- Age:"),
+        ("<tr><td>Height<td>31 m<tr><td>Keeper<td>Ida", "- Height: 31 m\n- Keeper: Ida"),
+        ("<tr><td>Area<td>2025<tr><td>North<td>5", "| Area | 2025 |\n| North | 5 |"),
+        ("<tr><th>Year<th>Boats<tr><th>2024<td>5", "| Year | Boats |\n| 2024 | 5 |"),
+    ],
+)
+def test_labels_with_their_values(rows: str, read: str, tmp_path: Path) -> None:
+    """A table of two columns whose first row is no header is a list of labels and values."""
+    (path := tmp_path / "a.html").write_text(f"<table>{rows}</table>")
+    assert texts(load_one(path)) == [read]
