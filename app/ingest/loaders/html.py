@@ -1,5 +1,6 @@
 """Make blocks of HTML with Beautiful Soup, in reading order; links are not fetched."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -42,9 +43,11 @@ def load(data: bytes, source: str) -> LoadedDocument:
     return document.model_copy(update={"notes": hidden_note(hidden) + outside_note(main, body)})
 
 
-def add_fragment(outline: Outline, html: str) -> None:
-    """Add the content of a piece of HTML to ``outline``."""
+def add_fragment(outline: Outline, html: str, prepare: Callable[[BeautifulSoup], None] | None = None) -> None:
+    """Add the content of a piece of HTML, whose tree *prepare* may change, to ``outline``."""
     tree = parsed(html)
+    if prepare:
+        prepare(tree)
     _cleared(tree)
     HtmlBlocks(outline).add(tree)
 
