@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import yaml
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
@@ -12,14 +11,13 @@ from markdown_it.token import Token
 
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.fields import own_fields
+from app.ingest.loaders.front_matter import split_front_matter
 from app.ingest.loaders.html import add_fragment
 from app.ingest.loaders.html_content import INLINE, STRUCK
 from app.ingest.loaders.markdown_dialects import plain_markdown
 from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.text_encoding import decode
 
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-MAX_FRONT_MATTER_CHARS = 20_000
 _ITEM = re.compile(r"(?:\(?[a-z]|\(\d{1,3})\)[ \t]+\S")
 """A marker that lists have in plain text, not in CommonMark."""
 
@@ -57,24 +55,16 @@ class _Renderer(RendererHTML):
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read a Markdown file. Front matter (a YAML mapping) may hold ``title`` and ``url``; others are metadata.
+    """Read a Markdown file. Front matter may hold ``title`` and ``url``; others are metadata, and a list at the head.
 
     Emphasis and links lose their syntax, lists and tables are lines, code is verbatim, template tags are dropped.
     Raises ``Unreadable`` for binary data.
     """
-    fields, text = _front_matter(decode(data))
+    fields, listed, text = split_front_matter(decode(data))
     markdown = MarkdownIt("commonmark", renderer_cls=_Renderer).enable(["table", "strikethrough"])
-    add_fragment(outline := Outline(), markdown.render(plain_markdown(text)))
+    outline = Outline()
+    outline.add(listed, "list")
+    add_fragment(outline, markdown.render(plain_markdown(text)))
     named = fields.get("title")
     document = outline.document(source, str(named) if isinstance(named, str | int | float) else None, fields.get("url"))
     return document.model_copy(update={"metadata": own_fields(fields)})
-
-
-def _front_matter(text: str) -> tuple[dict[Any, Any], str]:
-    """Split front matter, a YAML mapping, from the text; {} where there is none."""
-    match = _FRONT_MATTER.match(text[:MAX_FRONT_MATTER_CHARS])
-    try:
-        fields = yaml.safe_load(match.group(1)) if match else None
-    except (yaml.YAMLError, ValueError, RecursionError):
-        fields = None
-    return (fields, text[match.end() :]) if match and isinstance(fields, dict) else ({}, text)
