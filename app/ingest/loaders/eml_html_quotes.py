@@ -1,5 +1,6 @@
 """Put what the HTML of a message quotes of earlier messages below a heading of its own."""
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 
@@ -14,6 +15,7 @@ MAX_QUOTES = 100
 """Quotations of one message that are told apart."""
 MAX_NODES, MAX_ANCESTORS = 100, 20
 """Nodes from the beginning of a quotation, and ancestors of its head, that are looked at."""
+_FROM = re.compile(rf"^{FROM.pattern}")
 _CLASSES = frozenset("gmail_quote yahoo_quoted protonmail_quote".split())
 
 
@@ -23,7 +25,7 @@ def fold_quotes(tree: BeautifulSoup) -> None:
     Quotations are marked by mail programs (``blockquote type=cite``, classes), or all that follows the head of an
     earlier message.
     """
-    for name in islice(tree.find_all(string=FROM.match), MAX_QUOTES):
+    for name in islice(tree.find_all(string=_FROM), MAX_QUOTES):
         block = next((tag for tag in name.parents if tag.name not in INLINE), tree)
         head = None if block is tree or block.find_parent(_is_quote) else _head(chain([block], block.next_siblings))
         if head:
@@ -63,8 +65,8 @@ def _outermost(block: Tag) -> Tag:
     """Return the element that holds *block* alone, and after which the quoted text stands."""
     for _ in range(MAX_ANCESTORS):
         around = block.parent
-        alone = around is not None and around.name not in ("body", "html", "td", "[document]")
-        if not alone or any(map(_has_text, chain(block.next_siblings, block.previous_siblings))):
+        beside = chain(block.next_siblings, block.previous_siblings)
+        if around is None or around.name in ("body", "html", "td", "[document]") or any(map(_has_text, beside)):
             break
         block = around
     return block

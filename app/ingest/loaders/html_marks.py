@@ -53,7 +53,8 @@ def _is_noted(mark: _Mark, notes: set[str]) -> bool:
 
 def _marks(root: Tag) -> Iterator[_Mark]:
     """Yield the short marks below *root*, in reading order."""
-    before, last = "", root
+    before = ""
+    last: PageElement = root
     for node in root.descendants:
         if not isinstance(node, Tag):
             before, last = re.sub(r"\s+", " ", before + plain_text(node))[-MAX_BEFORE:], node
