@@ -57,11 +57,13 @@ def comments(text: str) -> Iterator[Prose]:
 
 def _blocks(text: str) -> Iterator[Prose]:
     """Yield the comments between ``/*`` and ``*/`` that are sentences."""
-    end = 0
+    end, line, counted = 0, 1, 0
     while (start := text.find("/*", end)) >= 0 and (end := text.find("*/", start + 2)) >= 0:
+        line += text.count("\n", counted, start)
+        counted = start
         words = _BLOCK_LINE.sub("", text[start + 2 : end]).strip()
         if _is_sentence(words):
-            yield Prose(text.count("\n", 0, start) + 1, words)
+            yield Prose(line, words)
 
 
 def _is_sentence(text: str) -> bool:

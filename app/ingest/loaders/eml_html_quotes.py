@@ -11,7 +11,7 @@ from app.ingest.loaders.eml_quotes import FROM, QUOTED, Head, head_at
 from app.ingest.loaders.html_content import INLINE, plain_text
 from app.ingest.loaders.html_panels import HEADINGS
 
-MAX_QUOTES = 100
+MAX_QUOTES = 20
 """Quotations of one message that are told apart."""
 MAX_NODES, MAX_ANCESTORS = 100, 20
 """Nodes from the beginning of a quotation, and ancestors of its head, that are looked at."""

@@ -26,14 +26,19 @@ def write_controls(root: Tag) -> None:
         if shown:
             tag.name = "span"
             tag.string = shown
-    for tag in root.find_all("noscript"):
+    for tag in _outermost(root, "noscript"):
         if tag.find_parent("head") is None and not _ASKS_FOR_SCRIPT.search(inline_text(tag)):
             tag.name = "div"
     for tag in root.find_all(["article", "blockquote"]):
         for footer in tag.find_all("footer", recursive=False):
             footer.name = "div"  # of a text, not of the page
-    for tag in root.find_all("math"):
+    for tag in _outermost(root, "math"):
         _write_formula(tag)
+
+
+def _outermost(root: Tag, name: str) -> list[Tag]:
+    """Return the elements of a name that stand in no other one of that name."""
+    return [tag for tag in root.find_all(name) if tag.find_parent(name) is None]
 
 
 def _input(tag: Tag) -> str:
