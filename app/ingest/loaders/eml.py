@@ -7,31 +7,32 @@ from dataclasses import dataclass, field
 from email import message_from_bytes, policy
 from email.message import MIMEPart
 from importlib import import_module
+from itertools import islice
 from pathlib import PurePosixPath
 
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import reading
+from app.ingest.loaders.eml_bodies import fuller, text_of
+from app.ingest.loaders.eml_html_quotes import fold_quotes
+from app.ingest.loaders.eml_quotes import parts_of
 from app.ingest.loaders.html import add_fragment
 from app.ingest.loaders.outline import Outline, one_line, title_from_name
 from app.ingest.loaders.table import FORMATS
 from app.ingest.loaders.text import add_text
-from app.ingest.loaders.text_encoding import Unreadable, decode
+from app.ingest.loaders.text_encoding import Unreadable
 
+HEAD = ("From", "To", "Cc", "Date")
 MAX_DEPTH = 5
 """Messages within messages that are read."""
-SAME_WORDS = 0.6
-"""Share of the words of the HTML that the text has, from which on both say the same and the text is read."""
 SIGNATURES = frozenset({"application/pkcs7-signature", "application/x-pkcs7-signature", "application/pgp-signature"})
-_QUOTED = re.compile(r"^(?:>.*\n?)+", re.MULTILINE)
-_MARK = re.compile(r"^(?:(?:> ?)+|-- ?$)", re.MULTILINE)
-"""What stands before a quoted line, or a signature."""
+_SIGNATURE = re.compile(r"^-- ?$", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read a message; its subject is the title, sender and date the first line, quoted mail paragraphs of its own.
+    """Read a message; its subject is the title, sender, receivers and date the first line.
 
-    A forwarded message and an attachment are sections; notes name attachments that are not read. Raises ``Unreadable``
+    Quoted mail, a forwarded message and an attachment are sections; notes name what is not read. Raises ``Unreadable``
     when it is encrypted or no message.
     """
     with reading("e-mail message"):
@@ -40,7 +41,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
             raise Unreadable("not an e-mail message (no sender, date or subject)")
         if message.get_content_type() in ("multipart/encrypted", "application/pkcs7-mime"):
             raise Unreadable("encrypted or signed as a whole: only its recipient's mail program opens it")
-        reader = _Reader()
+        reader = _Reader(attached=_texts_of_attached(message))
         reader.add_message(message)
         title = " ".join(str(message["Subject"] or "").split()) or title_from_name(source)
     return reader.outline.document(source, title).model_copy(update={"notes": tuple(reader.notes)})
@@ -53,10 +54,12 @@ class _Reader:
     outline: Outline = field(default_factory=Outline)
     notes: list[str] = field(default_factory=list)
     depth: int = 0
+    attached: list[str] = field(default_factory=list)
+    """The texts of the messages that are attached."""
 
     def add_message(self, message: MIMEPart) -> None:
         """Add a message: its head, its text, the messages it forwards, its attachments."""
-        self.outline.add(" · ".join(f"{name}: {message[name]}" for name in ("From", "To", "Date") if message[name]))
+        self.outline.add(" · ".join(f"{name}: {message[name]}" for name in HEAD if message[name]))
         attached: list[MIMEPart] = []
         self._add_part(message, attached)
         unread = [name for part in attached if (name := self._add_attachment(part))]
@@ -77,9 +80,9 @@ class _Reader:
             for inner in part.iter_parts():
                 self._add_part(inner, attached)
         elif kind == "text/html":
-            add_fragment(self.outline, _text(part))
+            add_fragment(self.outline, text_of(part), fold_quotes)
         elif kind == "text/plain":
-            self._add_text(_text(part))
+            self._add_text(text_of(part))
         else:
             attached.append(part)
 
@@ -91,11 +94,26 @@ class _Reader:
             shown = part.get_content_type() in ("text/plain", "text/html") or part.get_content_maintype() == "image"
             if inside and (part.is_attachment() or not shown):
                 attached.append(part)
-        for part in _fuller(plain, rich):
+        parts, note = fuller(plain, rich)
+        if note:
+            self.notes.append(note)
+        for part in parts:
             self._add_part(part, attached)
 
     def _add_text(self, text: str) -> None:
-        add_text(self.outline, _MARK.sub("", _QUOTED.sub(r"\n\g<0>\n", text)), headings=False)
+        """Add a text, each part of it that is quoted below a heading; not what an attached message says."""
+        open_label = ""
+        for part in parts_of(_SIGNATURE.sub("", text)):
+            words = " ".join(_WORD.findall(part.text))
+            if not words or (part.label and any(words in said for said in self.attached)):
+                continue
+            if part.label != open_label:
+                self.outline.close(self.depth)
+                self.outline.heading(self.depth + 1, part.label)
+                open_label = part.label
+            add_text(self.outline, part.text, headings=False)
+        if open_label:
+            self.outline.close(self.depth)
 
     def _add_attachment(self, part: MIMEPart) -> str:
         """Add a forwarded message, or a file that a loader reads, as a section; return the name of another."""
@@ -130,6 +148,13 @@ class _Reader:
         return name
 
 
+def _texts_of_attached(message: MIMEPart) -> list[str]:
+    """Return the words of each text in a message within a message."""
+    within = (part for part in message.walk() if part.get_content_type() == "message/rfc822")
+    texts = (part for outer in within for part in outer.walk() if part.get_content_type() == "text/plain")
+    return [" ".join(_WORD.findall(text_of(part))) for part in islice(texts, MAX_DEPTH)]
+
+
 def _forwarded(part: MIMEPart) -> MIMEPart | None:
     """Return the message in a part; one that is encoded, against the standard (RFC 2046, 5.2.1), is decoded."""
     inner = next(iter(part.iter_parts()), None)
@@ -152,28 +177,3 @@ def _loaded(part: MIMEPart, name: str) -> LoadedDocument:
     if not isinstance(loaded, LoadedDocument) or not loaded.blocks:
         raise Unreadable("no text in it")
     return loaded
-
-
-def _fuller(plain: MIMEPart | None, rich: MIMEPart | None) -> list[MIMEPart]:
-    """Return the text where it has the words of the HTML, else the longer of them; both where neither is a stub."""
-    if plain is None or rich is None:
-        return [part for part in (plain, rich) if part is not None]
-    outline = Outline()
-    add_fragment(outline, _text(rich))
-    html = _WORD.findall("\n".join(block.text for block in outline.document("-").blocks).lower())
-    text = _WORD.findall(_text(plain).lower())
-    if not html or (text and len(set(html) & set(text)) >= SAME_WORDS * len(set(html))):
-        return [plain]
-    both = [plain] if 2 * len(text) > len(html) else []
-    if 2 * len(html) > len(text):
-        both.append(rich)
-    return both or [rich]
-
-
-def _text(part: MIMEPart) -> str:
-    """Decode a part by its declared charset, or by its bytes where that fails."""
-    payload = part.get_payload(decode=True)
-    assert isinstance(payload, bytes)
-    with suppress(UnicodeError, LookupError):
-        payload = payload.decode(part.get_content_charset("ascii")).encode()
-    return decode(payload)

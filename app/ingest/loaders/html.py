@@ -1,5 +1,6 @@
 """Make blocks of HTML with Beautiful Soup, in reading order; links are not fetched."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -8,8 +9,11 @@ from bs4.dammit import EncodingDetector
 from bs4.element import PageElement
 from lxml import etree
 
-from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.html_content import INLINE, drop_unread, hidden_note, inline_text, plain_text
+from app.ingest.documents import Kind, LoadedDocument
+from app.ingest.loaders.html_content import INLINE, drop_unread, hidden_note, inline_text, outside_note, plain_text
+from app.ingest.loaders.html_controls import write_controls
+from app.ingest.loaders.html_marks import settle_marks
+from app.ingest.loaders.html_pairs import pairs_of
 from app.ingest.loaders.html_panels import HEADINGS
 from app.ingest.loaders.html_table import rows_of
 from app.ingest.loaders.outline import Outline, fenced, table_text
@@ -22,26 +26,38 @@ _BREAK = "\0"
 def load(data: bytes, source: str) -> LoadedDocument:
     """Read an HTML file: its ``main`` where it has one, else its body; collapsed panels are read.
 
-    A note tells of other hidden text. Title: the only ``h1``, ``<title>``, first heading, or file name. Url: the
-    canonical link. Raises ``Unreadable``.
+    Notes tell of other hidden text, and of text outside ``main``. Title: the only ``h1``, ``<title>``, first heading,
+    or file name. Url: the canonical link. Raises ``Unreadable``.
     """
     soup = parsed(decode(data, EncodingDetector.find_declared_encoding(data, is_html=True)))
     title, link = inline_text(soup.title) if soup.title else "", soup.find("link", rel="canonical")
-    hidden = drop_unread(soup)
+    hidden = _cleared(soup)
     headlines = soup.find_all("h1", limit=2)
     if len(headlines) == 1:
         title = inline_text(headlines[0])
     outline = Outline()
-    HtmlBlocks(outline).add(soup.find("main") or soup.body or soup)
+    body = soup.body or soup
+    main = soup.find("main") or body
+    HtmlBlocks(outline).add(main)
     document = outline.document(source, " ".join(title.split()), link.get("href") if link else None)
-    return document.model_copy(update={"notes": hidden_note(hidden)})
+    return document.model_copy(update={"notes": hidden_note(hidden) + outside_note(main, body)})
 
 
-def add_fragment(outline: Outline, html: str) -> None:
-    """Add the content of a piece of HTML to ``outline``."""
+def add_fragment(outline: Outline, html: str, prepare: Callable[[BeautifulSoup], None] | None = None) -> None:
+    """Add the content of a piece of HTML, whose tree *prepare* may change, to ``outline``."""
     tree = parsed(html)
-    drop_unread(tree)
+    if prepare:
+        prepare(tree)
+    _cleared(tree)
     HtmlBlocks(outline).add(tree)
+
+
+def _cleared(tree: BeautifulSoup) -> list[str]:
+    """Make text of what a page shows in other ways, and empty what is no content; return the hidden texts."""
+    write_controls(tree)
+    hidden = drop_unread(tree)
+    settle_marks(tree)
+    return hidden
 
 
 def parsed(html: str) -> BeautifulSoup:
@@ -138,22 +154,23 @@ class HtmlBlocks:
                 self.items.clear()
 
     def _add_whole(self, tag: Tag) -> None:
-        """Add code or a table as one block; in a list, as lines of the item."""
+        """Add code, a table, or labels with their values, as one block; in a list, as lines of the item."""
         self._flush_all()
         if caption := tag.find("caption"):
             self.words.append(inline_text(caption))
             self._flush()
-        is_code = tag.name == "pre"
-        text = (
-            fenced(tag.get_text().strip("\n"), str(tag.get("lang", "")))
-            if is_code
-            else table_text(rows_of(tag, inline_text))
-        )
+        kind: Kind = "code"
+        if tag.name == "pre":
+            text = fenced(tag.get_text().strip("\n"), str(tag.get("lang", "")))
+        elif text := pairs_of(tag):
+            kind = "list"
+        else:
+            text, kind = table_text(rows_of(tag, inline_text)), "table"
         if self.counters:
             self.says = True
             self.items.extend(text.split("\n"))
         else:
-            self.outline.add(text, "code" if is_code else "table")
+            self.outline.add(text, kind)
 
     def _flush(self) -> None:
         """End the open paragraph or item."""

@@ -21,6 +21,9 @@ STRUCK = frozenset("s strike del".split())  # what is struck out is said no more
 SAMPLE_CHARS = 60
 """Characters of a hidden text that a note quotes."""
 
+MIN_OUTSIDE_WORDS = 5
+"""Words outside the main part of a page from which on a note names them."""
+
 
 def drop_unread(root: Tag) -> list[str]:
     """Open the panels below ``root``, empty the elements that are no content; return the texts that were hidden."""
@@ -50,6 +53,15 @@ def hidden_note(hidden: list[str]) -> tuple[str, ...]:
         return ()
     more = f" and {len(hidden) - 1} more" if len(hidden) > 1 else ""
     return (f'hidden text is not read: "{one_line(hidden[0], SAMPLE_CHARS)}"{more}',)
+
+
+def outside_note(main: Tag, body: Tag) -> tuple[str, ...]:
+    """Return a note of the text of a page outside its main part, which quotes its beginning; none for a few words."""
+    inside = {id(node) for node in main.descendants}
+    outside = "".join(plain_text(node) + " " for node in body.descendants if id(node) not in inside).split()
+    if len(outside) < MIN_OUTSIDE_WORDS:
+        return ()
+    return (f'{len(outside)} words outside the main part are not read: "{one_line(" ".join(outside), SAMPLE_CHARS)}"',)
 
 
 def inline_text(tag: Tag) -> str:

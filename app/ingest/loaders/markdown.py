@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import yaml
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
@@ -12,17 +11,18 @@ from markdown_it.token import Token
 
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.fields import own_fields
+from app.ingest.loaders.front_matter import split_front_matter
 from app.ingest.loaders.html import add_fragment
 from app.ingest.loaders.html_content import INLINE, STRUCK
 from app.ingest.loaders.markdown_dialects import plain_markdown
 from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.text_encoding import decode
 
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-MAX_FRONT_MATTER_CHARS = 20_000
 _ITEM = re.compile(r"(?:\(?[a-z]|\(\d{1,3})\)[ \t]+\S")
 """A marker that lists have in plain text, not in CommonMark."""
 
+_SHOWN = frozenset("sup sub input img".split())
+"""Inline tags of which the HTML loader makes text."""
 _TAG = re.compile(r"</?([a-z][a-z0-9-]*)", re.IGNORECASE)
 
 
@@ -47,32 +47,24 @@ class _Renderer(RendererHTML):
         return "<br>" if next(items, None) and next(items, None) else "\n"  # no further: a paragraph may be long
 
     def html_inline(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        """Return a line break for ``<br>``, the tag for struck text, nothing for another inline tag, else a space."""
+        """Return a tag that says something, a line break for ``<br>``, nothing for another inline tag, else a space."""
         name = match.group(1).lower() if (match := _TAG.match(tokens[idx].content)) else "b"
-        if name in STRUCK:
+        if name in STRUCK | _SHOWN:
             return tokens[idx].content
         return "<br>" if name == "br" else "" if name in INLINE else " "
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
-    """Read a Markdown file. Front matter (a YAML mapping) may hold ``title`` and ``url``; others are metadata.
+    """Read a Markdown file. Front matter may hold ``title`` and ``url``; others are metadata, and a list at the head.
 
     Emphasis and links lose their syntax, lists and tables are lines, code is verbatim, template tags are dropped.
     Raises ``Unreadable`` for binary data.
     """
-    fields, text = _front_matter(decode(data))
+    fields, listed, text = split_front_matter(decode(data))
     markdown = MarkdownIt("commonmark", renderer_cls=_Renderer).enable(["table", "strikethrough"])
-    add_fragment(outline := Outline(), markdown.render(plain_markdown(text)))
+    outline = Outline()
+    outline.add(listed, "list")
+    add_fragment(outline, markdown.render(plain_markdown(text)))
     named = fields.get("title")
     document = outline.document(source, str(named) if isinstance(named, str | int | float) else None, fields.get("url"))
     return document.model_copy(update={"metadata": own_fields(fields)})
-
-
-def _front_matter(text: str) -> tuple[dict[Any, Any], str]:
-    """Split front matter, a YAML mapping, from the text; {} where there is none."""
-    match = _FRONT_MATTER.match(text[:MAX_FRONT_MATTER_CHARS])
-    try:
-        fields = yaml.safe_load(match.group(1)) if match else None
-    except (yaml.YAMLError, ValueError, RecursionError):
-        fields = None
-    return (fields, text[match.end() :]) if match and isinstance(fields, dict) else ({}, text)

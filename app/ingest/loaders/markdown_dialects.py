@@ -25,6 +25,9 @@ _OPTION = re.compile(r"[ ]{4,}[\w-]+:[ ]")
 _ALERT = re.compile(r"(?P<quote>[ ]*(?:>[ ]?)+)\[!\w+\][+-]?[ ]*(?P<title>.*)$")
 _HIGHLIGHT = re.compile(r"^[ ]*\{[{%][<%]?[ ]*highlight[ ]+([\w+#-]+)[^{}\n]*[%>]?[}]+[ ]*$", re.MULTILINE)
 _END_HIGHLIGHT = re.compile(r"^[ ]*\{[{%][<%]?[ ]*(?:end|/[ ]*)highlight[ ]*[%>]?[%}]+[ ]*$", re.MULTILINE)
+_FOOTNOTE = re.compile(r"[ ]{0,3}\[\^[\w-]+\]:[ \t]")
+_REFERENCE = re.compile(r"[ ]{0,3}\[[^\]]+\]:[ \t]")
+"""What a mark or a link stands for: no text above it may run into it."""
 _DEFINITION = re.compile(r"(?P<indent>[ ]{0,3}):(?P<gap>[ ]{1,3})(?=\S)")
 
 _DELIMITERS = re.compile(r"[ ]*\|?(?:[ ]*:?-+:?[ ]*\|)+[ ]*(?::?-+:?[ ]*)?$")
@@ -138,6 +141,8 @@ class _Rewriter:
             if _DELIMITERS.match(line) and self.out and "|" in self.out[-1]:
                 missing = _columns(line) - _columns(self.out[-1])  # a table needs a header cell per column
                 self.out[-1] = self.out[-1].rstrip().removesuffix("|") + " |" * (missing + 1)
+            if _REFERENCE.match(line) and self.out and _FOOTNOTE.match(self.out[-1]):
+                self.out.append("")
             self.out.append(line)
 
     def _open_indented(self, columns: int) -> None:

@@ -2,8 +2,10 @@
 
 from pathlib import PurePosixPath
 
-from app.ingest.documents import LoadedDocument
+from app.ingest.documents import MAX_TITLE_CHARS, LoadedDocument
+from app.ingest.loaders.code_prose import prose_of
 from app.ingest.loaders.outline import Outline, fenced
+from app.ingest.loaders.text import add_text
 from app.ingest.loaders.text_encoding import decode
 
 LANGUAGES = {
@@ -32,11 +34,14 @@ LANGUAGES = {
 }
 """Suffix → language, as in a Markdown fence."""
 LOG = ".log"
+SETTINGS = (".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".properties")
+"""Suffixes that ``config_file`` reads; what is no settings there is source code."""
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
     """Read a file of source code, titled by its name, or a log, whose lines are the items of a list.
 
+    What the code says in sentences is text beside it, each below the name it describes, or its line.
     Raises ``Unreadable`` for binary data.
     """
     path = PurePosixPath(source)
@@ -46,6 +51,9 @@ def load(data: bytes, source: str) -> LoadedDocument:
         marked = (line if line[:1].isspace() else f"- {line}" for line in lines if line.strip())
         outline.add("\n".join(marked), "list")
     elif text := decode(data).strip("\n"):
-        outline.add(fenced(text, LANGUAGES.get(path.suffix.lower(), "")), "code")
-    document = outline.document(source)
-    return document.model_copy(update={"title": path.name[:300]})
+        language = LANGUAGES.get(path.suffix.lower(), "")
+        outline.add(fenced(text, language), "code")
+        for prose in prose_of(text, language):
+            outline.heading(1, prose.label)
+            add_text(outline, prose.text, headings=False)
+    return outline.document(source, path.name[:MAX_TITLE_CHARS])

@@ -7,7 +7,7 @@ from warnings import catch_warnings
 
 from app.ingest.documents import LoadedDocument, SkippedFile
 from app.ingest.loaders.fields import file_fields
-from app.ingest.loaders.source_code import LANGUAGES, LOG
+from app.ingest.loaders.source_code import LANGUAGES, LOG, SETTINGS
 from app.ingest.loaders.text_encoding import Unreadable
 from app.providers.plugins import registered
 
@@ -22,6 +22,7 @@ _MODULES = {
     **dict.fromkeys((".csv", ".tsv", ".tab"), "csv_file"),
     ".json": "json_file",
     **dict.fromkeys((LOG, *LANGUAGES), "source_code"),
+    **dict.fromkeys(SETTINGS, "config_file"),
 }
 FORMATS = {
     **{suffix: f"app.ingest.loaders.{module}" for suffix, module in _MODULES.items()},

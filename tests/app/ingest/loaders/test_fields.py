@@ -64,3 +64,21 @@ def test_every_file_has_folder_type_and_day(tmp_path: Path) -> None:
     (other,) = load_file(plain, "notes.TXT")
     assert isinstance(other, LoadedDocument)
     assert other.metadata == {"folder": "", "type": "txt", "modified": "2023-11-14"}
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "---\ntitle: Walk\nstarts: 18:30\nguides: [Ann, Bo]\nfee: 4.20\ntags: [x]\ntoc: true\nmap: {a: 1}\n---\n",
+        '+++\ntitle = "Walk"\nstarts = 18:30:00\nguides = ["Ann", "Bo"]\nfee = 4.20\n[map]\na = 1\n+++\n',
+    ],
+)
+def test_front_matter_is_text_as_written(front: str) -> None:
+    """What a reader may ask for is a list at the head, a time and a price as they stand there; YAML and TOML."""
+    document = load(f"{front}The walk is long.\n".encode(), "walk.md")
+    assert document.title == "Walk"
+    listed, text = document.blocks
+    assert (listed.text.replace("18:30:00", "18:30"), text.text) == (
+        "- starts: 18:30\n- guides: Ann, Bo\n- fee: 4.20",
+        "The walk is long.",
+    )

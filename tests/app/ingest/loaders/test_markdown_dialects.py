@@ -124,3 +124,11 @@ def test_a_table_whose_header_lacks_cells_is_a_table(tmp_path: Path, header: str
 def test_marks_of_footnotes_and_contents_are_left_out(tmp_path: Path, text: str, expected: list[str]) -> None:
     """Footnote marks and the mark of a table of contents are no text, except in code; notes are."""
     assert read(tmp_path, text + "\n") == expected
+
+
+def test_footnotes_above_footnotes_and_links(tmp_path: Path) -> None:
+    """A footnote ends where the next one, or the address of a link, is given in the line below."""
+    (path := tmp_path / "a.md").write_text(
+        "The pump[^a] is in the [plan][p].\n\n[^a]: It is red.\n[^b]: It is old.\n[p]: https://example.org/plan\n"
+    )
+    assert texts(load_one(path)) == ["The pump is in the plan.", "It is red.", "It is old."]

@@ -139,6 +139,14 @@ def test_json(value: Any, blocks: list[tuple[str | None, str | None, str]], tmp_
     assert [(block.chapter, block.section, block.text) for block in load_one(path).blocks] == blocks
 
 
+def test_json_names_that_stand_twice(tmp_path: Path) -> None:
+    """A name that an object has twice keeps both values, and a note names it."""
+    (path := tmp_path / "a.json").write_text('{"gym": {"owner": "Ann", "hall": 2, "owner": "Bo", "hall": 2}}')
+    document = load_one(path)
+    assert texts(document) == ["- owner: Ann, Bo\n- hall: 2"]
+    assert document.notes == ("names that stand twice in one object, of which all values are read: owner",)
+
+
 def test_json_by_lines_and_what_is_none(tmp_path: Path) -> None:
     """A value a line is a list of them; what is not JSON is named, and so is what is nested without end."""
     (path := tmp_path / "a.json").write_text('{"a": 1}\n{"a": 2}\n')

@@ -110,4 +110,4 @@ def test_terms_and_titles_without_text_keep_their_words(tmp_path: Path) -> None:
     (path := tmp_path / "m.rst").write_text(
         "Carts\n   - red\n   - blue\n\n.. list-table:: Parts\n\n   * - Bolt\n     - 2\n   * - Belt\n     - 1\n"
     )
-    assert texts(load_one(path)) == ["- Carts\n  - red\n  - blue", "Parts", "| Bolt | 2 |\n| Belt | 1 |"]
+    assert texts(load_one(path)) == ["- Carts\n  - red\n  - blue", "Parts", "- Bolt: 2\n- Belt: 1"]

@@ -1,0 +1,95 @@
+"""Write what the controls and pictures of a page show: ticked boxes, chosen options, descriptions, formulas."""
+
+import re
+from itertools import islice
+
+from bs4 import Tag
+
+from app.ingest.loaders.html_content import inline_text, plain_text
+from app.ingest.loaders.html_panels import is_unseen
+
+MAX_OPTIONS = 20
+"""Options of a list that are written where none is chosen."""
+MAX_BESIDE = 4
+"""Nodes on each side of a picture among which its description may stand as text."""
+_OPENS_MENU = re.compile(r"menu|nav|toggle|accordion|tabs?\b|collaps|drawer|burger", re.IGNORECASE)
+"""A box that no one sees: it opens and closes a part of the page."""
+_FILE_NAME = re.compile(r"\S*\.(?:png|jpe?g|gif|svg|webp|avif)", re.IGNORECASE)
+_ASKS_FOR_SCRIPT = re.compile(r"\bscript|javascript|browser|cookie", re.IGNORECASE)
+_FORMULA_SIGNS = {"mfrac": "/", "msup": "^", "msub": "_"}
+
+
+def write_controls(root: Tag) -> None:
+    """Turn the controls, pictures and formulas below *root* that say something into text; leave the others."""
+    for tag in root.find_all(list(_WRITERS)):
+        shown = "" if is_unseen(tag) else _WRITERS[tag.name](tag)
+        if shown:
+            tag.name = "span"
+            tag.string = shown
+    for tag in _outermost(root, "noscript"):
+        if tag.find_parent("head") is None and not _ASKS_FOR_SCRIPT.search(inline_text(tag)):
+            tag.name = "div"
+    for tag in root.find_all(["article", "blockquote"]):
+        for footer in tag.find_all("footer", recursive=False):
+            footer.name = "div"  # of a text, not of the page
+    for tag in _outermost(root, "math"):
+        _write_formula(tag)
+
+
+def _outermost(root: Tag, name: str) -> list[Tag]:
+    """Return the elements of a name that stand in no other one of that name."""
+    return [tag for tag in root.find_all(name) if tag.find_parent(name) is None]
+
+
+def _input(tag: Tag) -> str:
+    """Return a box as task lists of Markdown write it (GitHub Flavored Markdown, 5.3), or a value that is fixed."""
+    kind = str(tag.get("type", "")).lower()
+    named = " ".join(str(tag.get(name, "")) for name in ("id", "name", "class"))
+    if kind in ("checkbox", "radio"):
+        box = "[x] " if tag.has_attr("checked") else "[ ] "
+        return "" if _OPENS_MENU.search(named) else box
+    return f" {tag.get('value', '')} " if kind in ("", "text", "number") and tag.has_attr("readonly") else ""
+
+
+def _select(tag: Tag) -> str:
+    """Return the chosen options, or all that can be chosen."""
+    options = [option for option in tag.find_all("option") if not option.has_attr("disabled")]
+    chosen = [option for option in options if option.has_attr("selected")]
+    if not chosen and len(options) > MAX_OPTIONS:
+        return ""
+    words = (" ".join(inline_text(option).split()) for option in chosen or options)
+    return f" {', '.join(filter(None, words))} "
+
+
+def _button(tag: Tag) -> str:
+    """Return the words of a button in the middle of a sentence."""
+    beside = (tag.previous_sibling, tag.next_sibling)
+    amid = all(node is not None and plain_text(node).strip() for node in beside)
+    opens = any(name.startswith(("aria-", "data-")) for name in tag.attrs)
+    return inline_text(tag) if amid and not opens else ""
+
+
+def _img(tag: Tag) -> str:
+    """Return the description of a picture; "" for a file name, and where the words beside it repeat it."""
+    description = " ".join(str(tag.get("alt", "")).split())
+    near = [*islice(tag.previous_siblings, MAX_BESIDE), *islice(tag.next_siblings, MAX_BESIDE)]
+    captions = (inline_text(node) for node in near if isinstance(node, Tag) and node.name == "figcaption")
+    beside = " ".join([*map(plain_text, near), *captions])
+    repeated = description.lower() in " ".join(beside.lower().split())
+    return "" if not description or repeated or _FILE_NAME.fullmatch(description) else f" {description} "
+
+
+_WRITERS = {"input": _input, "select": _select, "button": _button, "img": _img}
+
+
+def _write_formula(formula: Tag) -> None:
+    """Turn MathML into a line of text; its source in another language is left out."""
+    for note in formula.find_all(["annotation", "annotation-xml"]):
+        note.clear()
+    for part in formula.find_all(list(_FORMULA_SIGNS)):
+        second = part.find_all(recursive=False, limit=2)[1:]
+        for operand in second:
+            operand.insert_before(_FORMULA_SIGNS[part.name])
+    words = "".join(inline_text(formula).split())
+    formula.name = "span"
+    formula.string = words
