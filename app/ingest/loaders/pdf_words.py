@@ -15,6 +15,9 @@ TOUCHING = 0.13
 """Least gap that is one where PDFium supposes a space."""
 _MARKED_HYPHENS = (0x2, 0xFFFE)
 """What PDFium reports for a hyphen at the end of a line."""
+RAISED, SMALLER = 0.15, 0.8
+"""A sign raised by this part of its word's size, and at most this part of that size, is a superscript."""
+_SUPERSCRIPTS = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
 _LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st"}
 
 
@@ -77,15 +80,29 @@ def page_words(page: Any) -> PageWords:
         if char is None:
             word = None
         elif word is not None and before is not None and _adjacent(before, char):
-            word.text += char.text
-            word.left, word.right = min(word.left, char.left), max(word.right, char.right)
-            if char.size > word.size:
-                word.size, word.base = char.size, char.base
+            _add(word, char)
         else:
             word = Word(char.text, char.left, char.right, char.base, char.size, char.drawn, number)
             (found.words if char.quarter == main else found.turned).append(word)
         before = char
     return found
+
+
+def _add(word: Word, char: _Char) -> None:
+    """Add a character; what is raised stays apart from the number it stands at: 320¹, and no 3201."""
+    if _is_superscript(char, word):
+        word.text += char.text.translate(_SUPERSCRIPTS)
+    elif _is_superscript(word, char):
+        word.text = word.text.translate(_SUPERSCRIPTS) + char.text
+    else:
+        word.text += char.text
+    word.left, word.right = min(word.left, char.left), max(word.right, char.right)
+    if char.size > word.size:
+        word.size, word.base = char.size, char.base
+
+
+def _is_superscript(raised: Word | _Char, beside: Word | _Char) -> bool:
+    return raised.size <= SMALLER * beside.size and raised.base - beside.base >= RAISED * beside.size
 
 
 def _adjacent(before: _Char, char: _Char) -> bool:

@@ -325,3 +325,32 @@ def test_a_turned_page_is_read(tmp_path: Path) -> None:
             document.text(left, 700, line)
     (path := tmp_path / "a.pdf").write_bytes(bytes(document.output()))
     assert " ".join(texts(load_one(path))) == "Carts stop at the line. Drivers wait for the green light."
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_a_note_mark_is_no_digit_of_its_number(tmp_path: Path, together: bool) -> None:
+    """What is raised and smaller is a superscript, whether it is written with its line or as a text of its own."""
+    from fpdf import FPDF
+
+    document = FPDF(unit="pt")
+    document.add_page()
+    document.set_font("Helvetica", size=11)
+    for text, mark in (
+        ("The pass costs $410", "2"),
+        (" and 7 m", "2"),
+        (" hold 10", "6"),
+        (" seeds.", "13"),
+        (" H2O", ""),
+    ):
+        document.write(14, text)
+        if together:
+            document.char_vpos = "SUP"
+            document.write(14, mark)
+            document.char_vpos = "LINE"
+        elif mark:
+            document.set_font(size=7)
+            document.text(document.get_x() - 1, document.get_y() + 7, mark)
+            document.set_x(document.get_x() + document.get_string_width(mark))
+            document.set_font(size=11)
+    (path := tmp_path / "a.pdf").write_bytes(bytes(document.output()))
+    assert texts(load_one(path)) == ["The pass costs $410² and 7 m² hold 10⁶ seeds.¹³ H2O"]
