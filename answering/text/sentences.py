@@ -8,6 +8,8 @@ from operator import itemgetter
 
 import sentencex
 
+from answering.text.sentence_ends import goes_on, with_note_marks
+
 Span = tuple[int, int]
 """Half-open character offsets ``(start, end)`` into a text, in Unicode code points."""
 _LONG = 300
@@ -16,15 +18,10 @@ _PIECE = re.compile(r".{5000}.*?[.!?]\s|.+", re.DOTALL)
 _WITHOUT_QUOTES = str.maketrans(dict.fromkeys('"“”„«»', " "))
 _WITHOUT_PAIRS = str.maketrans(dict.fromkeys("\"'`“”„«»‹›‘’「」『』【】", " "))
 
-_ABBREVIATED = re.compile(r"\b(?:approx|incl|excl|max|min|avg|ext|tel|vol|ca|resp)\.\s*\Z", re.IGNORECASE)
-_GOES_ON = re.compile(r"[\d$€£(a-z]|[A-Z]{2}")
-"""What goes on after an abbreviation: "incl. VAT", "max. 5", but not "5 min. Then"."""
+_OPENING = 20
+"""Characters of a sentence that tell whether it begins with a small letter."""
 _UNIT_ENDS = re.compile(r"(?:\d\s?|/)[A-Za-z]\.(?=\s+[A-Z])")
 """A unit of one letter at the end of a sentence, taken for the initial of a name: "runs at 500 Mbit/s. The …"."""
-_QUOTING = ("と", "って")
-"""What goes on after a quotation in Japanese: "「…？」と聞いた"."""
-_TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof)\.\s*\Z")
-
 _NO_WORD_BEFORE, _NO_WORD_AFTER = r"(?<![^\W_])", r"(?![^\W_])"
 _NO_NUMBER_BEFORE, _NO_NUMBER_AFTER = r"(?<!\d[.,])(?<![-−])", r"(?![.,]\d|%)"
 """Around a sentence that is found verbatim: no word, and no number, is cut in two."""
@@ -124,18 +121,18 @@ def _prose(text: str, start: int, end: int) -> Iterator[Span]:
 def _segments(prose: str, position: int) -> Iterator[Span]:
     """Yield the sentences that `sentencex` finds in *prose*, which starts at *position*.
 
-    What it cuts after an abbreviation, or within code, goes on. With quotation marks its time is quadratic, so a very
-    long text is read without them, in pieces of sentences.
+    What it cuts after an abbreviation, or within code, goes on; note marks stay with their sentence. With quotation
+    marks its time is quadratic, so a very long text is read without them, in pieces of sentences.
     """
     first = position
     code = [match.span() for match in _INLINE.finditer(prose)] if "`" in prose else []
     for piece in [prose] if len(prose) <= _VERY_LONG else _PIECE.findall(prose.translate(_WITHOUT_PAIRS)):
         begin = position
-        for sentence, following in pairwise([*sentencex.segment("en", piece.translate(_NARROW)), ""]):
+        for sentence, following in pairwise([*with_note_marks(sentencex.segment("en", piece.translate(_NARROW))), ""]):
             position += len(sentence)
-            short = _TITLE.search(sentence) or (_ABBREVIATED.search(sentence) and _GOES_ON.match(following))
-            short = short or (sentence.endswith(("」", "』")) and following.startswith(_QUOTING))
-            if not following or not (short or code_within(code, position - first, position - first)):
+            opening = prose[begin - first : begin - first + _OPENING]
+            cut = not (goes_on(opening, sentence, following) or code_within(code, position - first, position - first))
+            if not following or cut:
                 for end in [*(unit.end() for unit in _UNIT_ENDS.finditer(prose, begin - first, position - first))]:
                     yield begin, first + end
                     begin = first + end
