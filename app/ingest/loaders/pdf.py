@@ -16,14 +16,16 @@ from app.ingest.loaders.archive import ENCRYPTED, reading
 from app.ingest.loaders.hyphens import LineJoiner
 from app.ingest.loaders.outline import Outline, table_text
 from app.ingest.loaders.pdf_columns import reading_order
+from app.ingest.loaders.pdf_forms import read_forms
 from app.ingest.loaders.pdf_lines import Segment, cells_apart, columns_apart, rows
 from app.ingest.loaders.pdf_margins import LARGER, without_running_lines
 from app.ingest.loaders.pdf_scans import read_pages
 from app.ingest.loaders.pdf_tables import Table, with_tables
 from app.ingest.loaders.text_encoding import Unreadable
+from app.ingest.loaders.text_entries import labelled_entries
 
 MAX_HEADING_CHARS = 150
-_ITEM = re.compile(r"(?:[•‣◦▪●*–\ue000-\uf8ff-]|\(?\d{1,2}[.)]|\(?[a-z]\))\s+\S")
+_ITEM = re.compile(r"(?:[•‣◦▪●*–\ue000-\uf8ff-]|\(?\d{1,2}[.)]|\(?[a-z]\)|\[[x ]\])\s+\S")
 _NUMBER = re.compile(r"\(?(\d{1,2})[.)]\s")
 _ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*$")
 _MADE_UP = re.compile(r"^(?:untitled|microsoft )|\.(?:docx?|tex|dvi|indd)$", re.IGNORECASE)
@@ -62,6 +64,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
     """
     with reading("PDF"):
         document = _opened(data)
+        form_notes = read_forms(document)
         read = read_pages(document)
         title = document.get_metadata_dict().get("Title", "").strip()
     printed = read.words
@@ -78,7 +81,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
     for number, regions in enumerate(zip(map(reading_order, pages), turned, strict=True), 1):
         for region in (*regions[0], regions[1]):
             entries += _entries(number, region, body, joiner)
-    outline = Outline(read.notes + notes)
+    outline = Outline(form_notes + read.notes + notes)
     _add(outline, entries, joiner)
     loaded = outline.document(source, None if _MADE_UP.search(title) else title or None)
     blocks = [block.model_copy(update={"recognised": block.page in read.recognised}) for block in loaded.blocks]
@@ -154,7 +157,8 @@ def _add(outline: Outline, entries: Sequence[_Entry], joiner: LineJoiner) -> Non
     sizes = sorted({entry.size for entry in entries if entry.size}, reverse=True)
     for entry in _united(entries, joiner):
         if entry.table:
-            outline.add(table_text(entry.table.cells), "table", entry.page)
+            items = labelled_entries(entry.table.cells)
+            outline.add(items or table_text(entry.table.cells), "list" if items else "table", entry.page)
         elif entry.size:
             outline.heading(sizes.index(entry.size) + 1, entry.text, entry.page)
         else:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.ingest.loaders.pdf_forms import add_fields
 from app.ingest.loaders.pdf_words import PageWords, Word, page_words
 from app.ingest.loaders.slow import still_reading
 
@@ -50,6 +51,7 @@ def read_pages(document: Any) -> ReadPages:
             still_reading()
             found.words = _recognised(page, command) if command else []
             (read.recognised if found.words else read.pictures).append(number)
+        add_fields(page, found)
         read.words.append(found)
         page.close()
     read.reason = (

@@ -10,7 +10,8 @@ from app.ingest.loaders.pdf_cells import Cells, Join, Row, cell_text, logical_ro
 from app.ingest.loaders.pdf_lines import Segment, distances, wraps
 
 MARKER = re.compile(
-    r"(?:[^\w\s]|o|[\ue000-\uf8ff]|\(?[0-9ivxlcIVXLC]{1,5}[.)]|\(?[A-Za-z][.)]|(?:\d{1,2}|[A-Z])(?:\.\d{1,2})+\.?)$"
+    r"(?:[^\w\s]|o|[\ue000-\uf8ff]|\[[x ]\]|\(?[0-9ivxlcIVXLC]{1,5}[.)]|\(?[A-Za-z][.)]"
+    r"|(?:\d{1,2}|[A-Z])(?:\.\d{1,2})+\.?)$"
 )
 """What stands before an item of a list, or before a heading."""
 
