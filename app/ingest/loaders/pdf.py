@@ -19,6 +19,7 @@ from app.ingest.loaders.pdf_columns import reading_order
 from app.ingest.loaders.pdf_forms import read_forms
 from app.ingest.loaders.pdf_lines import Segment, cells_apart, columns_apart, rows
 from app.ingest.loaders.pdf_margins import LARGER, without_running_lines
+from app.ingest.loaders.pdf_rules import Rule
 from app.ingest.loaders.pdf_scans import read_pages
 from app.ingest.loaders.pdf_tables import Table, with_tables
 from app.ingest.loaders.text_encoding import Unreadable
@@ -80,7 +81,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
     entries: list[_Entry] = []
     for number, regions in enumerate(zip(map(reading_order, pages), turned, strict=True), 1):
         for region in (*regions[0], regions[1]):
-            entries += _entries(number, region, body, joiner)
+            entries += _entries(number, region, body, joiner, read.rules[number - 1])
     outline = Outline(form_notes + read.notes + notes)
     _add(outline, entries, joiner)
     loaded = outline.document(source, None if _MADE_UP.search(title) else title or None)
@@ -98,11 +99,14 @@ def _opened(data: bytes) -> Any:
         raise
 
 
-def _entries(number: int, region: Sequence[Segment], body: float, joiner: LineJoiner) -> list[_Entry]:
+def _entries(
+    number: int, region: Sequence[Segment], body: float, joiner: LineJoiner, rules: Sequence[Rule]
+) -> list[_Entry]:
     """Return the headings, paragraphs and tables of one column, in order."""
     entries: list[_Entry] = []
     cells = cells_apart([word for segment in region for word in segment.words])
-    for is_table, run in groupby(with_tables(rows(cells), joiner.join), key=lambda part: isinstance(part, Table)):
+    parts = with_tables(rows(cells), joiner.join, rules)
+    for is_table, run in groupby(parts, key=lambda part: isinstance(part, Table)):
         if is_table:
             entries += [_Entry(number, not entries, table=table) for table in run if isinstance(table, Table)]
             continue

@@ -11,7 +11,7 @@ from typing import Any
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from app.ingest.loaders.pdf_words import PageWords, Word
+from app.ingest.loaders.pdf_words import PageWords, Word, extent
 
 CHOSEN, NOT_CHOSEN = "[x]", "[ ]"
 """A box or a button, ticked or not."""
@@ -32,8 +32,6 @@ logging.getLogger("pypdfium2").setLevel(logging.ERROR)  # it warns of XFA forms 
 
 _Read = Callable[[Any, int], int]
 """Writes a string in UTF-16 to a buffer of so many bytes, and returns how many it takes."""
-_Extent = tuple[float, float, float, float]
-"""Left, bottom, right and top of a rectangle, in points."""
 
 
 def read_forms(document: Any) -> list[str]:
@@ -51,7 +49,9 @@ def add_fields(page: Any, found: PageWords) -> None:
     for number in range(pdfium.FPDFPage_GetAnnotCount(page)):
         annotation = pdfium.FPDFPage_GetAnnot(page, number)
         if annotation and not pdfium.FPDFAnnot_GetFlags(annotation) & _HIDDEN and (text := _text(page, annotation)):
-            place = _extent(page, annotation, found.quarter)
+            box = pdfium.FS_RECTF()
+            pdfium.FPDFAnnot_GetRect(annotation, box)
+            place = extent(page, (box.left, box.bottom, box.right, box.top), found.quarter)
             found.words += list(_placed(text, place, size, found.words, -1 - number))
         pdfium.FPDFPage_CloseAnnot(annotation)
 
@@ -86,20 +86,9 @@ def _string(read: _Read) -> str:
     return buffer.raw.decode("utf-16-le", "replace").rstrip("\0")
 
 
-def _extent(page: Any, annotation: Any, quarter: int) -> _Extent:
-    """Return where an annotation is on its page, turned like the words of the page."""
-    box = pdfium.FS_RECTF()
-    pdfium.FPDFAnnot_GetRect(annotation, box)
-    left, bottom, right, top = page.get_bbox()
-    sides = (box.left - left, box.bottom - bottom, right - box.right, top - box.top)
-    width, height = box.right - box.left, box.top - box.bottom
-    across, up = sides[quarter], sides[(quarter + 1) % 4]
-    if quarter % 2:
-        width, height = height, width
-    return across, up, across + width, up + height
-
-
-def _placed(text: str, place: _Extent, size: float, words: Sequence[Word], drawn: int) -> Iterator[Word]:
+def _placed(
+    text: str, place: tuple[float, float, float, float], size: float, words: Sequence[Word], drawn: int
+) -> Iterator[Word]:
     """Yield the words of a field: one line stands level with the words beside it, several stand below each other."""
     left, bottom, right, top = place
     fitting = max(int((right - left) / (WIDTH * size)), 1)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.ingest.loaders.pdf_forms import add_fields
+from app.ingest.loaders.pdf_rules import Rule, page_rules
 from app.ingest.loaders.pdf_words import PageWords, Word, page_words
 from app.ingest.loaders.slow import still_reading
 
@@ -23,9 +24,10 @@ SHOWN = 10
 
 @dataclass(slots=True)
 class ReadPages:
-    """The words of every page; by 1-based numbers the recognised pages, and the pictures that are not read."""
+    """The words and rules of every page; by 1-based numbers the recognised pages, and the pictures not read."""
 
     words: list[PageWords] = field(default_factory=list)
+    rules: list[list[Rule]] = field(default_factory=list)
     recognised: list[int] = field(default_factory=list)
     pictures: list[int] = field(default_factory=list)
     reason: str = ""
@@ -53,6 +55,7 @@ def read_pages(document: Any) -> ReadPages:
             (read.recognised if found.words else read.pictures).append(number)
         add_fields(page, found)
         read.words.append(found)
+        read.rules.append(page_rules(page, found.quarter))
         page.close()
     read.reason = (
         "Tesseract finds no text on them" if command else "Tesseract, which would recognise it, is not installed"

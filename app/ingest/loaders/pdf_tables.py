@@ -8,6 +8,7 @@ from statistics import median
 
 from app.ingest.loaders.pdf_cells import Cells, Join, Row, cell_text, logical_rows
 from app.ingest.loaders.pdf_lines import Segment, distances, wraps
+from app.ingest.loaders.pdf_rules import Rule
 
 MARKER = re.compile(
     r"(?:[^\w\s]|o|[\ue000-\uf8ff]|\[[x ]\]|\(?[0-9ivxlcIVXLC]{1,5}[.)]|\(?[A-Za-z][.)]"
@@ -31,13 +32,13 @@ class Table:
         return self if self.cells[0] == header else replace(self, cells=(header, *self.cells))
 
 
-def with_tables(region: Sequence[Row], join: Join) -> list[Row | Table]:
+def with_tables(region: Sequence[Row], join: Join, rules: Sequence[Rule] = ()) -> list[Row | Table]:
     """Return the rows of a region; those that are a table's are one ``Table``."""
     found: list[Row | Table] = []
     at = 0
     while at < len(region):
         count = _band(region, at) if len(region[at]) > 1 else 0
-        table = _table(region[at : at + count], join) if count else None
+        table = _table(region[at : at + count], join, rules) if count else None
         found.append(table or region[at])
         at += count if table else 1
     return found
@@ -110,7 +111,7 @@ def _column(segment: Segment, columns: Sequence[tuple[float, float]]) -> int:
     return next(at for at, (left, right) in enumerate(columns) if left <= segment.left <= right)
 
 
-def _table(band: Sequence[Row], join: Join) -> Table | None:
+def _table(band: Sequence[Row], join: Join, rules: Sequence[Rule]) -> Table | None:
     """Return the table that rows of common columns are; None where they are text or a list."""
     columns: list[tuple[float, float]] = []
     band = list(band)
@@ -126,7 +127,7 @@ def _table(band: Sequence[Row], join: Join) -> Table | None:
     several = sum(sum(map(bool, row)) > 1 for row in grid)
     if len(columns) < 2 or several < 2 or _is_text(grid, columns):
         return None
-    groups = logical_rows(grid, columns)
+    groups = logical_rows(grid, columns, rules)
     cells = tuple(tuple(cell_text([row[at] for row in group], join) for at in range(len(columns))) for group in groups)
     return Table(cells, tuple(columns)) if len(cells) > 1 else None
 

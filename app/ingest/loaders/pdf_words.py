@@ -17,7 +17,7 @@ _MARKED_HYPHENS = (0x2, 0xFFFE)
 """What PDFium reports for a hyphen at the end of a line."""
 RAISED, SMALLER = 0.15, 0.8
 """A sign raised by this part of its word's size, and at most this part of that size, is a superscript."""
-_SUPERSCRIPTS = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
+_SUPERSCRIPTS = str.maketrans("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾")
 _LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st"}
 
 
@@ -86,6 +86,17 @@ def page_words(page: Any) -> PageWords:
             (found.words if char.quarter == main else found.turned).append(word)
         before = char
     return found
+
+
+def extent(page: Any, sides: tuple[float, float, float, float], quarter: int) -> tuple[float, float, float, float]:
+    """Return the left, bottom, right and top side of a rectangle on a page, turned like the words of the page."""
+    left, bottom, right, top = page.get_bbox()
+    inwards = (sides[0] - left, sides[1] - bottom, right - sides[2], top - sides[3])
+    width, height = sides[2] - sides[0], sides[3] - sides[1]
+    if quarter % 2:
+        width, height = height, width
+    across, up = inwards[quarter], inwards[(quarter + 1) % 4]
+    return across, up, across + width, up + height
 
 
 def _add(word: Word, char: _Char) -> None:

@@ -260,6 +260,31 @@ def test_cells_of_several_lines_are_one_row(tmp_path: Path) -> None:
     assert texts(loaded(tmp_path / "a.pdf", [(float(x), float(y), text) for x, y, text in page])) == [table_lines(rows)]
 
 
+CLUBS = [
+    ["Club", "Leader", "What it does"],
+    ["Rowing", "Hanna Lowell", "Trips on the lake from May to October and the repair of the old boats in the winter"],
+    ["Chess", "Omar Vint", "Evenings in the library with a match each month"],
+    ["Embroidery and Lacework", "Lise Bram", "Samplers and borders for beginners"],
+    ["Carpentry", "Theo Galle", "Shelves and stools of spruce, larch and old doors, for the youth club"],
+]
+
+
+@pytest.mark.parametrize(("rules", "aligned"), [("ALL", "TOP"), ("NONE", "TOP"), ("ALL", "MIDDLE")])
+def test_rows_stay_apart_where_lines_are_as_far_from_each_other(tmp_path: Path, rules: str, aligned: str) -> None:
+    """Rows end at rules, or where the first column goes on, though one cell is wrapped and others are centred on it."""
+    from fpdf import FPDF
+
+    rows = CLUBS if rules == "ALL" else [row for row in CLUBS if "Lacework" not in row[0]]
+    document = FPDF()
+    document.add_page()
+    document.set_font("Helvetica", size=11)
+    with document.table(col_widths=(25, 35, 60), borders_layout=rules, v_align=aligned, text_align="LEFT") as table:
+        for cells in rows:
+            table.row(cells)
+    (path := tmp_path / "a.pdf").write_bytes(bytes(document.output()))
+    assert texts(load_one(path)) == [table_lines(rows)]
+
+
 def test_a_table_of_sentences_keeps_its_rows(tmp_path: Path) -> None:
     """Cells that are whole sentences, one line each, are no columns of text."""
     rows = [
