@@ -16,6 +16,8 @@ MARKER = re.compile(
 )
 """What stands before an item of a list, or before a heading."""
 
+NEAR, ROOMY = 2.5, 5.0
+"""Largest distance of two rows, in sizes of type, and of two that have the same columns."""
 WIDE_GAP = 1.2
 """White space, in sizes of type, that is no accidental gap in running text."""
 
@@ -62,9 +64,20 @@ def _band(region: Sequence[Row], start: int) -> int:
 
 
 def _is_near(region: Sequence[Row], start: int, at: int) -> bool:
-    """Tell whether a row is no farther from the one above than a table's rows may be."""
-    usual = median(distances(region[start:at])) if at - start > 1 else 0.0
-    return region[at - 1][0].base - region[at][0].base <= max(2.5 * region[at][0].size, 1.8 * usual)
+    """Tell whether a row is no farther from the one above than a table's rows may be.
+
+    The second row may stand farther off where all its cells are in columns of the first.
+    """
+    apart = region[at - 1][0].base - region[at][0].base
+    if at - start == 1:
+        return apart <= (ROOMY if _has_columns(region[start], region[at]) else NEAR) * region[at][0].size
+    usual = median(distances(region[start:at]))
+    return apart <= max(NEAR * region[at][0].size, 1.8 * usual)
+
+
+def _has_columns(first: Row, second: Row) -> bool:
+    columns = [(segment.left, segment.right) for segment in first]
+    return min(len(first), len(second)) > 1 and len(_with_row(columns, second) or ()) == len(first)
 
 
 def _fitted(row: Row, columns: Sequence[tuple[float, float]]) -> Row:

@@ -285,6 +285,15 @@ def test_rows_stay_apart_where_lines_are_as_far_from_each_other(tmp_path: Path, 
     assert texts(load_one(path)) == [table_lines(rows)]
 
 
+@pytest.mark.parametrize("apart", [32.0, 50.0])
+def test_a_table_with_roomy_rows_is_one(tmp_path: Path, apart: float) -> None:
+    """Rows far from each other are a table by their columns; a line of text above is none of it."""
+    rows = [["Boat", "Seats", "Fee"], ["Heron", "4", "12 EUR"], ["Teal", "2", "7 EUR"], ["Grebe", "6", "18 EUR"]]
+    cells = [(60.0 + 110 * at, 90.0 + apart * n, text) for n, row in enumerate(rows) for at, text in enumerate(row)]
+    page = [(60.0, 60.0, "These boats are for hire."), *cells]
+    assert texts(loaded(tmp_path / "a.pdf", page)) == ["These boats are for hire.", table_lines(rows)]
+
+
 def test_a_table_of_sentences_keeps_its_rows(tmp_path: Path) -> None:
     """Cells that are whole sentences, one line each, are no columns of text."""
     rows = [
