@@ -122,6 +122,20 @@ def test_a_recurring_line_in_the_type_of_the_text_stays_once(tmp_path: Path) -> 
     assert whole.count("Dear customer") == 4
 
 
+def test_a_header_of_two_pages_is_read_once(tmp_path: Path) -> None:
+    """The same line at the top of both pages is text of the first alone, and no part of the sentence below it."""
+    below = [
+        "The pumps are looked after by the night shift, which keeps its book",
+        "in the hut beside the lower lock. The book is read every Monday.",
+        "Nobody opens the lower lock while a barge is under the bridge.",
+    ]
+    document = loaded(tmp_path / "a.pdf", *(down(["Canal rules of Osterby", *lines]) for lines in (below, below[::-1])))
+    assert texts(document) == ["Canal rules of Osterby", " ".join(below), " ".join(below[::-1])]
+    assert "left out: 1 (“Canal rules of Osterby”)" in document.notes[0]
+    records = [down(["Locker key", f"Number {number} fits.", "It is kept at the gate."]) for number in (31, 57)]
+    assert "".join(texts(loaded(tmp_path / "b.pdf", *records))).count("It is kept at the gate.") == 2
+
+
 @pytest.mark.parametrize("drawn", ["line by line", "by columns", "with other leading"])
 def test_columns_are_read_one_after_the_other(tmp_path: Path, drawn: str) -> None:
     """However they are drawn, a column ends before the next begins; a hyphen goes where the word has none."""
