@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise
 
-from app.ingest.loaders.pdf_lines import Segment, distances, wraps
+from app.ingest.loaders.pdf_lines import Segment, distances, text_of, wraps
 from app.ingest.loaders.pdf_rules import Rule, row_ends
 
 NEAR = 1.15
@@ -107,6 +107,6 @@ def cell_text(lines: Sequence[Sequence[Segment]], join: Join) -> str:
     text = ""
     for line in lines:
         if line:
-            printed = " ".join(segment.text for segment in line)
+            printed = text_of([word for segment in line for word in segment.words])
             text = join(text, printed) if text else printed
     return text

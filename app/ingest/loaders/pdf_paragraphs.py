@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from app.ingest.loaders.pdf_lines import Segment
+from app.ingest.loaders.pdf_lines import Segment, text_of
 from app.ingest.loaders.pdf_margins import LARGER
 
 MAX_HEADING_CHARS = 150
@@ -30,7 +30,7 @@ class Line:
 def line_of(row: Sequence[Segment]) -> Line:
     """Return the line that a row of a page is, of the size of its longest segment."""
     longest = max(row, key=lambda segment: len(segment.text))
-    return Line(" ".join(segment.text for segment in row), longest.size, longest.base)
+    return Line(text_of([word for segment in row for word in segment.words]), longest.size, longest.base)
 
 
 def is_heading(line: Line, body: float) -> bool:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pypdfium2.raw as pdfium
 
+from app.ingest.loaders.pdf_right_to_left import is_right_to_left, read_word
+
 HYPHENS = "-\u2010\u00ad"
 SPACE = 0.2
 """Least gap that is a space, in sizes of type."""
@@ -76,15 +78,21 @@ def page_words(page: Any) -> PageWords:
     found = PageWords(*((height, width) if main % 2 else (width, height)), main)
     word: Word | None = None
     before: _Char | None = None
+    spelled: list[tuple[Word, list[_Char]]] = []
     for number, char in enumerate(chars):
         if char is None:
             word = None
-        elif word is not None and before is not None and _adjacent(before, char):
+        elif word is not None and before is not None and _adjacent(word, before, char):
             _add(word, char)
+            spelled[-1][1].append(char)
         else:
             word = Word(char.text, char.left, char.right, char.base, char.size, char.drawn, number)
+            spelled.append((word, [char]))
             (found.words if char.quarter == main else found.turned).append(word)
         before = char
+    for word, letters in spelled:
+        if is_right_to_left(word.text):
+            word.text = read_word((char.right, char.text) for char in letters)
     return found
 
 
@@ -116,10 +124,11 @@ def _is_superscript(raised: Word | _Char, beside: Word | _Char) -> bool:
     return raised.size <= SMALLER * beside.size and raised.base - beside.base >= RAISED * beside.size
 
 
-def _adjacent(before: _Char, char: _Char) -> bool:
-    """Tell whether *char* continues the word of *before*: beside it, raised or lowered a little at most."""
+def _adjacent(word: Word, before: _Char, char: _Char) -> bool:
+    """Tell whether *char* continues the *word* of *before*: beside it, raised or lowered a little at most."""
     size = max(before.size, char.size)
-    apart = max(char.left - before.right, before.left - char.right)
+    beside = word if is_right_to_left(word.text + char.text) else before
+    apart = max(char.left - beside.right, beside.left - char.right)
     limit = TOUCHING if char.after_space else SPACE
     return before.quarter == char.quarter and apart < limit * size and abs(char.base - before.base) < 0.6 * size
 

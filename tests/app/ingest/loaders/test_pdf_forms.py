@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.ingest.pdf_picture import draw_page
-from tests.app.ingest.conftest import load_one, texts
+from tests.app.ingest.conftest import load_one, raw_pdf, stream, texts
 
 Placed = tuple[float, float, str]
 """Points from the left and from the bottom of the page, and the text of one line."""
@@ -22,18 +22,12 @@ def write_form(path: Path, labels: Sequence[Placed], annotations: Sequence[str],
         f"<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[{numbers}]/XFA(<xdp/>)>>{catalog}>>",
         "<</Type/Pages/Kids[3 0 R]/Count 1>>",
         f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R/Resources 6 0 R/Annots[{numbers}]>>",
-        f"<</Length {len(drawn)}>>stream\n{drawn}\nendstream",
+        stream(drawn),
         "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
         "<</Font<</F 5 0 R>>>>",
         *annotations,
     ]
-    written, offsets = "%PDF-1.7\n", []
-    for number, content in enumerate(objects, 1):
-        offsets.append(len(written))
-        written += f"{number} 0 obj{content}endobj\n"
-    table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
-    trailer = f"trailer<</Size {len(objects) + 1}/Root 1 0 R>>\nstartxref\n{len(written)}\n%%EOF"
-    path.write_text(f"{written}xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}{trailer}", "latin-1")
+    path.write_bytes(raw_pdf(objects))
     return path
 
 
