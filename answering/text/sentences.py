@@ -8,7 +8,7 @@ from operator import itemgetter
 
 import sentencex
 
-from answering.text.sentence_ends import goes_on, with_note_marks
+from answering.text.sentence_ends import CUT, GOES_ON, NOTE_MARKS, SMALL_AFTER, SMALL_FIRST
 
 Span = tuple[int, int]
 """Half-open character offsets ``(start, end)`` into a text, in Unicode code points."""
@@ -18,8 +18,6 @@ _PIECE = re.compile(r".{5000}.*?[.!?]\s|.+", re.DOTALL)
 _WITHOUT_QUOTES = str.maketrans(dict.fromkeys('"“”„«»', " "))
 _WITHOUT_PAIRS = str.maketrans(dict.fromkeys("\"'`“”„«»‹›‘’「」『』【】", " "))
 
-_OPENING = 20
-"""Characters of a sentence that tell whether it begins with a small letter."""
 _UNIT_ENDS = re.compile(r"(?:\d\s?|/)[A-Za-z]\.(?=\s+[A-Z])")
 """A unit of one letter at the end of a sentence, taken for the initial of a name: "runs at 500 Mbit/s. The …"."""
 _NO_WORD_BEFORE, _NO_WORD_AFTER = r"(?<![^\W_])", r"(?![^\W_])"
@@ -28,7 +26,7 @@ _NO_NUMBER_BEFORE, _NO_NUMBER_AFTER = r"(?<!\d[.,])(?<![-−])", r"(?![.,]\d|%)"
 _MAX_POSITIONS = 20
 """Places of a text that are looked at where it has a sentence again and again."""
 _FENCE = re.compile(r"[ \t]{0,3}(```|~~~)")
-_BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦]|\(?(?:[a-z]|[ivx]{2,4})\))[ \t]+(?=\S)")
+_BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦]|\(?[a-z]\)|\([ivx]{2,4}\))[ \t]+(?=\S)")
 _NUMBER = re.compile(r"[ \t]*\(?(\d{1,3})[.)][ \t]+(?=\S)")
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+\S")
 _RULE = re.compile(r"[-=_*+|: \t]{3,}$")
@@ -103,8 +101,8 @@ def _list_marker(line: str, listed: bool) -> re.Match[str] | None:
     return _BULLET.match(line)
 
 
-_NARROW = dict.fromkeys((code for code in range(0x80, 0x3001) if chr(code).isspace()), " ")
-"""White space of more than one byte, for which `sentencex` panics in some places."""
+_NARROW = dict.fromkeys((code for code in range(0x80, 0x3001) if chr(code).isspace()), " ") | {ord(CUT): " "}
+"""White space of more than one byte, for which `sentencex` panics in some places, and the mark of a cut."""
 
 
 def _prose(text: str, start: int, end: int) -> Iterator[Span]:
@@ -128,11 +126,12 @@ def _segments(prose: str, position: int) -> Iterator[Span]:
     code = [match.span() for match in _INLINE.finditer(prose)] if "`" in prose else []
     for piece in [prose] if len(prose) <= _VERY_LONG else _PIECE.findall(prose.translate(_WITHOUT_PAIRS)):
         begin = position
-        for sentence, following in pairwise([*with_note_marks(sentencex.segment("en", piece.translate(_NARROW))), ""]):
+        found = CUT.join(sentencex.segment("en", piece.translate(_NARROW)))
+        for sentence, following in pairwise([*NOTE_MARKS.sub(rf"\1{CUT}", found).split(CUT), ""]):
             position += len(sentence)
-            opening = prose[begin - first : begin - first + _OPENING]
-            cut = not (goes_on(opening, sentence, following) or code_within(code, position - first, position - first))
-            if not following or cut:
+            cut = f"{sentence}{CUT}{following}"
+            goes_on = GOES_ON.search(cut) or (SMALL_AFTER.search(cut) and not SMALL_FIRST.match(prose, begin - first))
+            if not following or not (goes_on or code_within(code, position - first, position - first)):
                 for end in [*(unit.end() for unit in _UNIT_ENDS.finditer(prose, begin - first, position - first))]:
                     yield begin, first + end
                     begin = first + end

@@ -12,7 +12,7 @@ from app.ingest.loaders.pdf_margins import LARGER
 MAX_HEADING_CHARS = 150
 SHORT, MIN_FULL = 0.6, 60
 """Part of a full line that a title set like the text has at most, and the characters of a full line at least."""
-ITEM = re.compile(r"(?:[•‣◦▪●*–\ue000-\uf8ff-]|\(?\d{1,2}[.)]|\(?(?:[a-z]|[ivx]{2,4})\)|\[[x ]\])\s+\S")
+ITEM = re.compile(r"(?:[•‣◦▪●*–\ue000-\uf8ff-]|\(?\d{1,2}[.)]|\(?[a-z]\)|\([ivx]{2,4}\)|\[[x ]\])\s+\S")
 _NUMBER = re.compile(r"\(?(\d{1,2})[.)]\s")
 ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*$")
 """How an item of a list begins, and how a sentence ends."""

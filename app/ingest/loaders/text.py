@@ -25,8 +25,8 @@ _NUMBER = re.compile(r"(?:(?:appendix|annex|chapter|section|part)\s+)?(?P<number
 _NUMBERED = re.compile(rf"{_NUMBER.pattern}(?:\.|:)?\s+(?P<words>\S.*)$", re.IGNORECASE)
 _CHAPTER = re.compile(r"(\d{1,2})\.?\s+\S")
 _LEVELS = {"=": 1, "-": 2, "#": 1}
-_ITEM = re.compile(r"\s*(?:[-*+•‣◦]|\(?\d{1,3}[.)]|\(?(?:[a-z]|[ivx]{2,4})\))\s+\S")
-_MARKER = re.compile(r"^\s*(?:[-*+•‣◦o]|\(?\d{1,3}[.)]|\(?(?:[a-z]|[ivx]{2,4})\))\s+")
+_ITEM = re.compile(r"\s*(?:[-*+•‣◦]|\(?\d{1,3}[.)]|\(?[a-z]\)|\([ivx]{2,4}\))\s+\S")
+_MARKER = re.compile(r"^\s*(?:[-*+•‣◦o]|\(?\d{1,3}[.)]|\(?[a-z]\)|\([ivx]{2,4}\))\s+")
 _LETTER_BULLET = re.compile(r"^(\s*)o {2,}(?=\S)")
 _LABEL = re.compile(r"\s*[A-Z][\w/-]*(?: [\w/-]+){0,3}: +\S")
 FULL_LINE = 60
@@ -77,7 +77,7 @@ def _chapters(lines: list[str]) -> Iterator[list[str]]:
 
 def _is_chapter(line: str, below: str) -> bool:
     number = _CHAPTER.match(line)
-    return bool(number) and reads_as_heading(line) and below.startswith(f"{number[1]}.1 ")
+    return number is not None and reads_as_heading(line) and below.startswith(f"{number[1]}.1 ")
 
 
 def _after_ruled(outline: Outline, lines: list[str], page: int | None) -> list[str]:
