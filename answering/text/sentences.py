@@ -26,7 +26,8 @@ _NO_NUMBER_BEFORE, _NO_NUMBER_AFTER = r"(?<!\d[.,])(?<![-−])", r"(?![.,]\d|%)"
 _MAX_POSITIONS = 20
 """Places of a text that are looked at where it has a sentence again and again."""
 _FENCE = re.compile(r"[ \t]{0,3}(```|~~~)")
-_BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦]|\(?[a-z]\)|\([ivx]{2,4}\))[ \t]+(?=\S)")
+_BULLET = re.compile(r"[ \t]*(?:(?:[-*+•‣◦]|\(?[a-z]\))[ \t]+(?=\S)|(?=\([ivx]{2,4}\)[ \t]+\S))")
+"""What opens an item; a Roman number of several letters belongs to its sentence."""
 _NUMBER = re.compile(r"[ \t]*\(?(\d{1,3})[.)][ \t]+(?=\S)")
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+\S")
 _RULE = re.compile(r"[-=_*+|: \t]{3,}$")

@@ -270,4 +270,4 @@ def test_a_heading_above_its_clauses_is_no_item(tmp_path: Path) -> None:
     ]
     items = document.blocks[0].text
     found = [items[start:end] for start, end in sentence_spans(items)]
-    assert found[-2:] == ["before dark; or", "when the bell rings."]
+    assert found[-2:] == ["before dark; or", "(ii) when the bell rings."]
