@@ -8,6 +8,8 @@ from operator import itemgetter
 
 import sentencex
 
+from answering.text.sentence_ends import CUT, GOES_ON, NOTE_MARKS, SMALL_AFTER, SMALL_FIRST
+
 Span = tuple[int, int]
 """Half-open character offsets ``(start, end)`` into a text, in Unicode code points."""
 _LONG = 300
@@ -16,22 +18,16 @@ _PIECE = re.compile(r".{5000}.*?[.!?]\s|.+", re.DOTALL)
 _WITHOUT_QUOTES = str.maketrans(dict.fromkeys('"“”„«»', " "))
 _WITHOUT_PAIRS = str.maketrans(dict.fromkeys("\"'`“”„«»‹›‘’「」『』【】", " "))
 
-_ABBREVIATED = re.compile(r"\b(?:approx|incl|excl|max|min|avg|ext|tel|vol|ca|resp)\.\s*\Z", re.IGNORECASE)
-_GOES_ON = re.compile(r"[\d$€£(a-z]|[A-Z]{2}")
-"""What goes on after an abbreviation: "incl. VAT", "max. 5", but not "5 min. Then"."""
 _UNIT_ENDS = re.compile(r"(?:\d\s?|/)[A-Za-z]\.(?=\s+[A-Z])")
 """A unit of one letter at the end of a sentence, taken for the initial of a name: "runs at 500 Mbit/s. The …"."""
-_QUOTING = ("と", "って")
-"""What goes on after a quotation in Japanese: "「…？」と聞いた"."""
-_TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof)\.\s*\Z")
-
 _NO_WORD_BEFORE, _NO_WORD_AFTER = r"(?<![^\W_])", r"(?![^\W_])"
 _NO_NUMBER_BEFORE, _NO_NUMBER_AFTER = r"(?<!\d[.,])(?<![-−])", r"(?![.,]\d|%)"
 """Around a sentence that is found verbatim: no word, and no number, is cut in two."""
 _MAX_POSITIONS = 20
 """Places of a text that are looked at where it has a sentence again and again."""
 _FENCE = re.compile(r"[ \t]{0,3}(```|~~~)")
-_BULLET = re.compile(r"[ \t]*(?:[-*+•‣◦]|\(?[a-z]\))[ \t]+(?=\S)")
+_BULLET = re.compile(r"[ \t]*(?:(?:[-*+•‣◦]|\(?[a-z]\))[ \t]+(?=\S)|(?=\([ivx]{2,4}\)[ \t]+\S))")
+"""What opens an item; a Roman number of several letters belongs to its sentence."""
 _NUMBER = re.compile(r"[ \t]*\(?(\d{1,3})[.)][ \t]+(?=\S)")
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+\S")
 _RULE = re.compile(r"[-=_*+|: \t]{3,}$")
@@ -106,8 +102,8 @@ def _list_marker(line: str, listed: bool) -> re.Match[str] | None:
     return _BULLET.match(line)
 
 
-_NARROW = dict.fromkeys((code for code in range(0x80, 0x3001) if chr(code).isspace()), " ")
-"""White space of more than one byte, for which `sentencex` panics in some places."""
+_NARROW = dict.fromkeys((code for code in range(0x80, 0x3001) if chr(code).isspace()), " ") | {ord(CUT): " "}
+"""White space of more than one byte, for which `sentencex` panics in some places, and the mark of a cut."""
 
 
 def _prose(text: str, start: int, end: int) -> Iterator[Span]:
@@ -124,18 +120,19 @@ def _prose(text: str, start: int, end: int) -> Iterator[Span]:
 def _segments(prose: str, position: int) -> Iterator[Span]:
     """Yield the sentences that `sentencex` finds in *prose*, which starts at *position*.
 
-    What it cuts after an abbreviation, or within code, goes on. With quotation marks its time is quadratic, so a very
-    long text is read without them, in pieces of sentences.
+    What it cuts after an abbreviation, or within code, goes on; note marks stay with their sentence. With quotation
+    marks its time is quadratic, so a very long text is read without them, in pieces of sentences.
     """
     first = position
     code = [match.span() for match in _INLINE.finditer(prose)] if "`" in prose else []
     for piece in [prose] if len(prose) <= _VERY_LONG else _PIECE.findall(prose.translate(_WITHOUT_PAIRS)):
         begin = position
-        for sentence, following in pairwise([*sentencex.segment("en", piece.translate(_NARROW)), ""]):
+        found = CUT.join(sentencex.segment("en", piece.translate(_NARROW)))
+        for sentence, following in pairwise([*NOTE_MARKS.sub(rf"\1{CUT}", found).split(CUT), ""]):
             position += len(sentence)
-            short = _TITLE.search(sentence) or (_ABBREVIATED.search(sentence) and _GOES_ON.match(following))
-            short = short or (sentence.endswith(("」", "』")) and following.startswith(_QUOTING))
-            if not following or not (short or code_within(code, position - first, position - first)):
+            cut = f"{sentence}{CUT}{following}"
+            goes_on = GOES_ON.search(cut) or (SMALL_AFTER.search(cut) and not SMALL_FIRST.match(prose, begin - first))
+            if not following or not (goes_on or code_within(code, position - first, position - first)):
                 for end in [*(unit.end() for unit in _UNIT_ENDS.finditer(prose, begin - first, position - first))]:
                     yield begin, first + end
                     begin = first + end

@@ -12,6 +12,7 @@ import orjson
 import pypdfium2
 
 from app.ingest.loaders.pdf_columns import reading_order
+from app.ingest.loaders.pdf_forms import add_fields, read_forms
 from app.ingest.loaders.pdf_lines import Segment, columns_apart, rows
 from app.ingest.loaders.pdf_words import PageWords, Word, page_words
 from app.ingest.page_pictures import PagePicture
@@ -36,11 +37,18 @@ def draw_page(path: Path, page: int, quote: str) -> PagePicture:
     Turned text is turned upright. Raises ``PdfiumError`` for a file that is not a PDF or lacks the page.
     """
     with pypdfium2.PdfDocument(path) as document:
+        read_forms(document)
         numbers = range(page, min(page + MAX_PAGES_AFTER, len(document)) + 1)
-        read = ((number, page_words(document[number - 1])) for number in numbers)
+        read = ((number, _words(document[number - 1])) for number in numbers)
         found = ((number, words, boxes) for number, words in read if (boxes := quote_boxes(words, quote)))
         number, words, boxes = next(found, (page, None, []))
         return PagePicture(_drawn(document[number - 1], words, boxes), number, len(boxes))
+
+
+def _words(page: Any) -> PageWords:
+    found = page_words(page)
+    add_fields(page, found)
+    return found
 
 
 Box = tuple[float, float, float, float]

@@ -9,6 +9,8 @@ _ENDS_DIVIDED = re.compile(r"(?P<before>[^\W\d_][\w’'\u2010\u00ad-]*)(?P<hyphe
 _FIRST_WORD = re.compile(r"^[^\W\d_]+")
 _WORD = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*")
 _CONJUNCTIONS = frozenset("and or und oder et ou y e o en of og och och eller i oraz lub".split())
+_DIVIDED = re.compile(r"(?<=\w)-\n(?=\w)")
+_UNSPACED = re.compile(r"(?<=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])\n(?=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])")
 
 
 class LineJoiner:
@@ -58,3 +60,9 @@ def _common_words() -> frozenset[str]:
     except (ConfigurationError, OSError):
         return frozenset()
     return frozenset(word for word in vocabulary if len(word) > 2 and word.isalpha())
+
+
+def joined_lines(lines: Iterable[str]) -> str:
+    """Join wrapped lines; a compound divided at its hyphen is joined, and so are lines of Chinese or Japanese."""
+    text = _DIVIDED.sub("-", "\n".join(line.strip() for line in lines))
+    return _UNSPACED.sub("", text).replace("\n", " ")

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import groupby, pairwise
-from statistics import median, mode
+from itertools import groupby
+from statistics import mode
 from typing import Any
 
 import pypdfium2
@@ -16,26 +16,17 @@ from app.ingest.loaders.archive import ENCRYPTED, reading
 from app.ingest.loaders.hyphens import LineJoiner
 from app.ingest.loaders.outline import Outline, table_text
 from app.ingest.loaders.pdf_columns import reading_order
+from app.ingest.loaders.pdf_forms import read_forms
 from app.ingest.loaders.pdf_lines import Segment, cells_apart, columns_apart, rows
-from app.ingest.loaders.pdf_margins import LARGER, without_running_lines
+from app.ingest.loaders.pdf_margins import without_running_lines
+from app.ingest.loaders.pdf_paragraphs import ENDS, ITEM, MAX_HEADING_CHARS, is_heading, line_of, paragraphs
+from app.ingest.loaders.pdf_rules import Rule
 from app.ingest.loaders.pdf_scans import read_pages
 from app.ingest.loaders.pdf_tables import Table, with_tables
 from app.ingest.loaders.text_encoding import Unreadable
+from app.ingest.loaders.text_entries import labelled_entries
 
-MAX_HEADING_CHARS = 150
-_ITEM = re.compile(r"(?:[•‣◦▪●*–\ue000-\uf8ff-]|\(?\d{1,2}[.)]|\(?[a-z]\))\s+\S")
-_NUMBER = re.compile(r"\(?(\d{1,2})[.)]\s")
-_ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*$")
 _MADE_UP = re.compile(r"^(?:untitled|microsoft )|\.(?:docx?|tex|dvi|indd)$", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of print: its text, its font size and its height on the page, in points."""
-
-    text: str
-    size: float
-    height: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +53,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
     """
     with reading("PDF"):
         document = _opened(data)
+        form_notes = read_forms(document)
         read = read_pages(document)
         title = document.get_metadata_dict().get("Title", "").strip()
     printed = read.words
@@ -76,9 +68,10 @@ def load(data: bytes, source: str) -> LoadedDocument:
     joiner = LineJoiner(segment.text for page in pages for segment in page)
     entries: list[_Entry] = []
     for number, regions in enumerate(zip(map(reading_order, pages), turned, strict=True), 1):
+        first = next(iter(regions[0]), None)
         for region in (*regions[0], regions[1]):
-            entries += _entries(number, region, body, joiner)
-    outline = Outline(read.notes + notes)
+            entries += _entries(number, region, body, joiner, read.rules[number - 1], opens_page=region is first)
+    outline = Outline(form_notes + read.notes + notes)
     _add(outline, entries, joiner)
     loaded = outline.document(source, None if _MADE_UP.search(title) else title or None)
     blocks = [block.model_copy(update={"recognised": block.page in read.recognised}) for block in loaded.blocks]
@@ -95,58 +88,29 @@ def _opened(data: bytes) -> Any:
         raise
 
 
-def _entries(number: int, region: Sequence[Segment], body: float, joiner: LineJoiner) -> list[_Entry]:
+def _entries(
+    number: int,
+    region: Sequence[Segment],
+    body: float,
+    joiner: LineJoiner,
+    rules: Sequence[Rule],
+    *,
+    opens_page: bool,
+) -> list[_Entry]:
     """Return the headings, paragraphs and tables of one column, in order."""
     entries: list[_Entry] = []
     cells = cells_apart([word for segment in region for word in segment.words])
-    for is_table, run in groupby(with_tables(rows(cells), joiner.join), key=lambda part: isinstance(part, Table)):
+    parts = with_tables(rows(cells), joiner.join, rules)
+    for is_table, run in groupby(parts, key=lambda part: isinstance(part, Table)):
         if is_table:
             entries += [_Entry(number, not entries, table=table) for table in run if isinstance(table, Table)]
             continue
-        lines = [_line(row) for row in run if not isinstance(row, Table)]
-        for group in _groups(lines, body):
+        lines = [line_of(row) for row in run if not isinstance(row, Table)]
+        for group in paragraphs(lines, body, opens_page=opens_page and not entries):
             text = reduce(joiner.join, (line.text for line in group)).replace("\u00ad", "")
-            size = group[0].size if _is_heading(group[0], body) and len(text) <= MAX_HEADING_CHARS else 0.0
+            size = group[0].size if is_heading(group[0], body) and len(text) <= MAX_HEADING_CHARS else 0.0
             entries.append(_Entry(number, not entries, size, text))
     return entries
-
-
-def _line(row: Sequence[Segment]) -> Line:
-    longest = max(row, key=lambda segment: len(segment.text))
-    return Line(" ".join(segment.text for segment in row), longest.size, longest.base)
-
-
-def _is_heading(line: Line, body: float) -> bool:
-    letters = sum(map(str.isalpha, line.text))
-    return line.size >= LARGER * body > 0 and letters > 1 and len(line.text) <= MAX_HEADING_CHARS
-
-
-def _groups(lines: Sequence[Line], body: float) -> list[list[Line]]:
-    """Group lines that belong together: a paragraph, an item, or a heading of several lines."""
-    gaps = [abs(upper.height - lower.height) for upper, lower in pairwise(lines) if upper.size == lower.size == body]
-    usual = median(gaps) if gaps else 0.0
-    groups: list[list[Line]] = []
-    number = 0  # of the last item
-    for line in lines:
-        if groups and _continues(groups[-1][-1], line, usual, body) and not _is_item(line.text, number):
-            groups[-1].append(line)
-        else:
-            groups.append([line])
-            if numbered := _NUMBER.match(line.text):
-                number = int(numbered[1])
-    return groups
-
-
-def _continues(above: Line, line: Line, usual: float, body: float) -> bool:
-    if _is_heading(above, body) or _is_heading(line, body):
-        return _is_heading(above, body) and above.size == line.size and abs(above.height - line.height) < 2 * line.size
-    return usual == 0 or abs(above.height - line.height) <= 1.25 * usual
-
-
-def _is_item(text: str, above: int) -> bool:
-    """Tell whether a line begins an item of a list; the number of one follows that of the item *above*."""
-    numbered = _NUMBER.match(text)
-    return int(numbered[1]) in (1, above + 1) if numbered else bool(_ITEM.match(text))
 
 
 def _add(outline: Outline, entries: Sequence[_Entry], joiner: LineJoiner) -> None:
@@ -154,11 +118,12 @@ def _add(outline: Outline, entries: Sequence[_Entry], joiner: LineJoiner) -> Non
     sizes = sorted({entry.size for entry in entries if entry.size}, reverse=True)
     for entry in _united(entries, joiner):
         if entry.table:
-            outline.add(table_text(entry.table.cells), "table", entry.page)
+            items = labelled_entries(entry.table.cells)
+            outline.add(items or table_text(entry.table.cells), "list" if items else "table", entry.page)
         elif entry.size:
             outline.heading(sizes.index(entry.size) + 1, entry.text, entry.page)
         else:
-            outline.add(entry.text, "list" if _ITEM.match(entry.text) else "prose", entry.page)
+            outline.add(entry.text, "list" if ITEM.match(entry.text) else "prose", entry.page)
 
 
 def _united(entries: Sequence[_Entry], joiner: LineJoiner) -> list[_Entry]:
@@ -174,7 +139,7 @@ def _united(entries: Sequence[_Entry], joiner: LineJoiner) -> list[_Entry]:
             united.append(entry)
         elif above.table and entry.table and _same_columns(above.table, entry.table):
             united.append(replace(entry, table=entry.table.below(above.table.cells[0])))
-        elif above.is_prose and entry.is_prose and entry.text[0].islower() and not _ENDS.search(above.text):
+        elif above.is_prose and entry.is_prose and entry.text[0].islower() and not ENDS.search(above.text):
             end = len(entry.text)
             if above.page < entry.page:
                 _, end = (sentence_spans(entry.text) or ((0, end),))[0]

@@ -1,14 +1,18 @@
 """Put the lines of a table's cells together."""
 
 from collections.abc import Callable, Sequence
-from itertools import chain, groupby, pairwise
+from itertools import groupby, pairwise
 
-from app.ingest.loaders.pdf_lines import Segment, wraps
+from app.ingest.loaders.pdf_lines import Segment, distances, text_of, wraps
+from app.ingest.loaders.pdf_rules import Rule, row_ends
 
 NEAR = 1.15
 """Largest distance of two lines of a cell, in that of the nearest lines of the table."""
 CENTRED = 0.9
 """Distance, in sizes of type, below which two rows are nearer than lines: they are centred on each other."""
+
+MIN_RULED = 2
+"""Most sections between rules of a table whose header and foot alone have rules."""
 
 Row = list[Segment]
 Cells = list[list[Segment]]
@@ -17,20 +21,57 @@ Join = Callable[[str, str], str]
 """Joins two lines of one cell."""
 
 
-def logical_rows(grid: Sequence[Cells], columns: Sequence[tuple[float, float]]) -> list[list[Cells]]:
-    """Group printed rows to the rows of the table: the lines of a cell belong together."""
-    apart = [
-        [above.base - below.base for above, below in pairwise([segment for row in grid for segment in row[at][:1]])]
-        for at in range(len(columns))
-    ]
-    tight = min(chain.from_iterable(apart), default=0.0)
-    below_header = apart[0][1:] or apart[0]  # which may have several lines where the first column has one
-    spaced = max(below_header, default=0.0) > NEAR * tight
-    groups: list[list[Cells]] = [[grid[0]]]
-    for row in grid[1:]:
+def logical_rows(
+    grid: Sequence[Cells], columns: Sequence[tuple[float, float]], rules: Sequence[Rule]
+) -> list[list[Cells]]:
+    """Group printed rows to the rows of the table: the lines of a cell belong together, and rules end a row.
+
+    Between two rules of three or more is one row, if its cells may be of several lines.
+    """
+    printed = [[segment for cell in row for segment in cell] for row in grid]
+    sections: list[list[Cells]] = [[grid[0]]]
+    for row, ended in zip(grid[1:], row_ends(printed, columns, rules), strict=True):
+        if ended:
+            sections.append([row])
+        else:
+            sections[-1].append(row)
+    tight, spaced = _distances(grid, printed)
+    groups: list[list[Cells]] = []
+    for section in sections:
+        is_row = len(sections) > MIN_RULED and _may_be_one(section, columns)
+        groups += [section] if is_row else _parted(section, grid, columns, NEAR * tight, spaced=spaced)
+    return groups
+
+
+def _distances(grid: Sequence[Cells], printed: Sequence[Row]) -> tuple[float, bool]:
+    """Return the least distance of two lines of a column, and whether there is more white space between rows."""
+    columns = ([row[at][0] for row in grid if row[at]] for at in range(len(grid[0])))
+    tight = min((above.base - below.base for column in columns for above, below in pairwise(column)), default=0.0)
+    begun = [at for at, row in enumerate(grid) if row[0]]
+    below_header = printed[begun[1] :] if len(begun) > 2 else printed  # which may have several lines
+    return tight, max(distances(below_header), default=0.0) > NEAR * tight
+
+
+def _may_be_one(section: Sequence[Cells], columns: Sequence[tuple[float, float]]) -> bool:
+    """Tell whether the printed rows of a section may be the lines of one row, in each of its columns."""
+    cells = [([row[at][-1] for row in section if row[at]], right) for at, (_, right) in enumerate(columns)]
+    return all(wraps(above, below, right) for lines, right in cells for above, below in pairwise(lines))
+
+
+def _parted(
+    section: Sequence[Cells],
+    grid: Sequence[Cells],
+    columns: Sequence[tuple[float, float]],
+    farthest: float,
+    *,
+    spaced: bool,
+) -> list[list[Cells]]:
+    """Return the rows of a section without rules, by the white space between them and the words in them."""
+    groups: list[list[Cells]] = [[section[0]]]
+    for row in section[1:]:
         first = [cells[0][0] for cells in (*groups[-1], row) if cells[0]][-2:]
         begins = row[0] and len(first) == 2 and not spaced and not _drawn_together(first[0], first[1], grid)
-        if not begins and _continues_row(groups[-1], row, columns, NEAR * tight):
+        if not begins and _continues_row(groups[-1], row, columns, farthest):
             groups[-1].append(row)
         else:
             groups.append([row])
@@ -66,6 +107,6 @@ def cell_text(lines: Sequence[Sequence[Segment]], join: Join) -> str:
     text = ""
     for line in lines:
         if line:
-            printed = " ".join(segment.text for segment in line)
+            printed = text_of([word for segment in line for word in segment.words])
             text = join(text, printed) if text else printed
     return text

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf
 
+from app.ingest.loaders.pdf_right_to_left import is_right_to_left, read_line
 from app.ingest.loaders.pdf_words import Word
 
 SAME_ROW = 0.35
@@ -31,8 +32,15 @@ class Segment:
     @property
     def text(self) -> str:
         """The words, with spaces between them."""
-        joined = " ".join(word.text for word in self.words)
-        return joined.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return text_of(self.words)
+
+
+def text_of(words: Sequence[Word]) -> str:
+    """Return the words of a line with spaces between them, as they are read."""
+    joined = " ".join(word.text for word in words)
+    if is_right_to_left(joined):
+        joined = read_line([(word.right, word.text) for word in words])
+    return joined.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def columns_apart(words: Sequence[Word]) -> list[Segment]:
@@ -58,8 +66,7 @@ def cells_apart(words: Sequence[Word]) -> list[Segment]:
 def _segments(words: Sequence[Word], is_gap: Callable[[Word, Word, float], bool]) -> list[Segment]:
     """Return words in segments, from top to bottom, each row from left to right.
 
-    ``is_gap`` gets two neighbours of a row and the space between them in sizes of type. Words keep the order they are
-    drawn in, so that a script from right to left is not turned round.
+    ``is_gap`` gets two neighbours of a row and the space between them in sizes of type.
     """
 
     def parted(before: Word, word: Word) -> bool:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.ingest.loaders.pdf_forms import add_fields
+from app.ingest.loaders.pdf_rules import Rule, page_rules
 from app.ingest.loaders.pdf_words import PageWords, Word, page_words
 from app.ingest.loaders.slow import still_reading
 
@@ -22,9 +24,10 @@ SHOWN = 10
 
 @dataclass(slots=True)
 class ReadPages:
-    """The words of every page; by 1-based numbers the recognised pages, and the pictures that are not read."""
+    """The words and rules of every page; by 1-based numbers the recognised pages, and the pictures not read."""
 
     words: list[PageWords] = field(default_factory=list)
+    rules: list[list[Rule]] = field(default_factory=list)
     recognised: list[int] = field(default_factory=list)
     pictures: list[int] = field(default_factory=list)
     reason: str = ""
@@ -50,7 +53,9 @@ def read_pages(document: Any) -> ReadPages:
             still_reading()
             found.words = _recognised(page, command) if command else []
             (read.recognised if found.words else read.pictures).append(number)
+        add_fields(page, found)
         read.words.append(found)
+        read.rules.append(page_rules(page, found.quarter))
         page.close()
     read.reason = (
         "Tesseract finds no text on them" if command else "Tesseract, which would recognise it, is not installed"

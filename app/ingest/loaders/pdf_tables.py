@@ -8,12 +8,16 @@ from statistics import median
 
 from app.ingest.loaders.pdf_cells import Cells, Join, Row, cell_text, logical_rows
 from app.ingest.loaders.pdf_lines import Segment, distances, wraps
+from app.ingest.loaders.pdf_rules import Rule
 
 MARKER = re.compile(
-    r"(?:[^\w\s]|o|[\ue000-\uf8ff]|\(?[0-9ivxlcIVXLC]{1,5}[.)]|\(?[A-Za-z][.)]|(?:\d{1,2}|[A-Z])(?:\.\d{1,2})+\.?)$"
+    r"(?:[^\w\s]|o|[\ue000-\uf8ff]|\[[x ]\]|\(?[0-9ivxlcIVXLC]{1,5}[.)]|\(?[A-Za-z][.)]"
+    r"|(?:\d{1,2}|[A-Z])(?:\.\d{1,2})+\.?)$"
 )
 """What stands before an item of a list, or before a heading."""
 
+NEAR, ROOMY = 2.5, 5.0
+"""Largest distance of two rows, in sizes of type, and of two that have the same columns."""
 WIDE_GAP = 1.2
 """White space, in sizes of type, that is no accidental gap in running text."""
 
@@ -30,13 +34,13 @@ class Table:
         return self if self.cells[0] == header else replace(self, cells=(header, *self.cells))
 
 
-def with_tables(region: Sequence[Row], join: Join) -> list[Row | Table]:
+def with_tables(region: Sequence[Row], join: Join, rules: Sequence[Rule] = ()) -> list[Row | Table]:
     """Return the rows of a region; those that are a table's are one ``Table``."""
     found: list[Row | Table] = []
     at = 0
     while at < len(region):
         count = _band(region, at) if len(region[at]) > 1 else 0
-        table = _table(region[at : at + count], join) if count else None
+        table = _table(region[at : at + count], join, rules) if count else None
         found.append(table or region[at])
         at += count if table else 1
     return found
@@ -60,9 +64,20 @@ def _band(region: Sequence[Row], start: int) -> int:
 
 
 def _is_near(region: Sequence[Row], start: int, at: int) -> bool:
-    """Tell whether a row is no farther from the one above than a table's rows may be."""
-    usual = median(distances(region[start:at])) if at - start > 1 else 0.0
-    return region[at - 1][0].base - region[at][0].base <= max(2.5 * region[at][0].size, 1.8 * usual)
+    """Tell whether a row is no farther from the one above than a table's rows may be.
+
+    The second row may stand farther off where all its cells are in columns of the first.
+    """
+    apart = region[at - 1][0].base - region[at][0].base
+    if at - start == 1:
+        return apart <= (ROOMY if _has_columns(region[start], region[at]) else NEAR) * region[at][0].size
+    usual = median(distances(region[start:at]))
+    return apart <= max(NEAR * region[at][0].size, 1.8 * usual)
+
+
+def _has_columns(first: Row, second: Row) -> bool:
+    columns = [(segment.left, segment.right) for segment in first]
+    return min(len(first), len(second)) > 1 and len(_with_row(columns, second) or ()) == len(first)
 
 
 def _fitted(row: Row, columns: Sequence[tuple[float, float]]) -> Row:
@@ -109,7 +124,7 @@ def _column(segment: Segment, columns: Sequence[tuple[float, float]]) -> int:
     return next(at for at, (left, right) in enumerate(columns) if left <= segment.left <= right)
 
 
-def _table(band: Sequence[Row], join: Join) -> Table | None:
+def _table(band: Sequence[Row], join: Join, rules: Sequence[Rule]) -> Table | None:
     """Return the table that rows of common columns are; None where they are text or a list."""
     columns: list[tuple[float, float]] = []
     band = list(band)
@@ -125,7 +140,7 @@ def _table(band: Sequence[Row], join: Join) -> Table | None:
     several = sum(sum(map(bool, row)) > 1 for row in grid)
     if len(columns) < 2 or several < 2 or _is_text(grid, columns):
         return None
-    groups = logical_rows(grid, columns)
+    groups = logical_rows(grid, columns, rules)
     cells = tuple(tuple(cell_text([row[at] for row in group], join) for at in range(len(columns))) for group in groups)
     return Table(cells, tuple(columns)) if len(cells) > 1 else None
 

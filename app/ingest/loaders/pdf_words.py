@@ -8,6 +8,8 @@ from typing import Any
 
 import pypdfium2.raw as pdfium
 
+from app.ingest.loaders.pdf_right_to_left import is_right_to_left, read_word
+
 HYPHENS = "-\u2010\u00ad"
 SPACE = 0.2
 """Least gap that is a space, in sizes of type."""
@@ -15,6 +17,9 @@ TOUCHING = 0.13
 """Least gap that is one where PDFium supposes a space."""
 _MARKED_HYPHENS = (0x2, 0xFFFE)
 """What PDFium reports for a hyphen at the end of a line."""
+RAISED, SMALLER = 0.15, 0.8
+"""A sign raised by this part of its word's size, and at most this part of that size, is a superscript."""
+_SUPERSCRIPTS = str.maketrans("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾")
 _LIGATURES = {0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st"}
 
 
@@ -73,25 +78,57 @@ def page_words(page: Any) -> PageWords:
     found = PageWords(*((height, width) if main % 2 else (width, height)), main)
     word: Word | None = None
     before: _Char | None = None
+    spelled: list[tuple[Word, list[_Char]]] = []
     for number, char in enumerate(chars):
         if char is None:
             word = None
-        elif word is not None and before is not None and _adjacent(before, char):
-            word.text += char.text
-            word.left, word.right = min(word.left, char.left), max(word.right, char.right)
-            if char.size > word.size:
-                word.size, word.base = char.size, char.base
+        elif word is not None and before is not None and _adjacent(word, before, char):
+            _add(word, char)
+            spelled[-1][1].append(char)
         else:
             word = Word(char.text, char.left, char.right, char.base, char.size, char.drawn, number)
+            spelled.append((word, [char]))
             (found.words if char.quarter == main else found.turned).append(word)
         before = char
+    for word, letters in spelled:
+        if is_right_to_left(word.text):
+            word.text = read_word((char.right, char.text) for char in letters)
     return found
 
 
-def _adjacent(before: _Char, char: _Char) -> bool:
-    """Tell whether *char* continues the word of *before*: beside it, raised or lowered a little at most."""
+def extent(page: Any, sides: tuple[float, float, float, float], quarter: int) -> tuple[float, float, float, float]:
+    """Return the left, bottom, right and top side of a rectangle on a page, turned like the words of the page."""
+    left, bottom, right, top = page.get_bbox()
+    inwards = (sides[0] - left, sides[1] - bottom, right - sides[2], top - sides[3])
+    width, height = sides[2] - sides[0], sides[3] - sides[1]
+    if quarter % 2:
+        width, height = height, width
+    across, up = inwards[quarter], inwards[(quarter + 1) % 4]
+    return across, up, across + width, up + height
+
+
+def _add(word: Word, char: _Char) -> None:
+    """Add a character; what is raised stays apart from the number it stands at: 320¹, and no 3201."""
+    if _is_superscript(char, word):
+        word.text += char.text.translate(_SUPERSCRIPTS)
+    elif _is_superscript(word, char):
+        word.text = word.text.translate(_SUPERSCRIPTS) + char.text
+    else:
+        word.text += char.text
+    word.left, word.right = min(word.left, char.left), max(word.right, char.right)
+    if char.size > word.size:
+        word.size, word.base = char.size, char.base
+
+
+def _is_superscript(raised: Word | _Char, beside: Word | _Char) -> bool:
+    return raised.size <= SMALLER * beside.size and raised.base - beside.base >= RAISED * beside.size
+
+
+def _adjacent(word: Word, before: _Char, char: _Char) -> bool:
+    """Tell whether *char* continues the *word* of *before*: beside it, raised or lowered a little at most."""
     size = max(before.size, char.size)
-    apart = max(char.left - before.right, before.left - char.right)
+    beside = word if is_right_to_left(word.text + char.text) else before
+    apart = max(char.left - beside.right, beside.left - char.right)
     limit = TOUCHING if char.after_space else SPACE
     return before.quarter == char.quarter and apart < limit * size and abs(char.base - before.base) < 0.6 * size
 

@@ -21,6 +21,7 @@ _ALONE = (
     re.compile(r"^[-–—|·~\s]*(\d{1,5}|[ivxlc]+)[-–—|·~\s]*$", re.IGNORECASE),  # 3, - 3 -, iv
     re.compile(r"^\W*(?:[A-Za-z]{1,2}|\d{1,2})\s?[-–—.]\s?(\d{1,4})\W*$"),  # A-3, 2-17
 )
+_SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s*$")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 
@@ -46,6 +47,7 @@ def running_lines(lines: Sequence[EdgeLine], pages: int) -> set[EdgeLine]:
 
     A number that counts with the pages is a page number where it stands alone or after a word for "page"; in any other
     line it is content, as is a line set like the text where other pages have another text, or on the first page.
+    Of two pages, a line of both that is no sentence is content on the first.
     """
     numbers = _page_numbers(lines, pages)
     beside = {(line.page, line.at_top, line.row) for line in numbers}
@@ -60,8 +62,9 @@ def running_lines(lines: Sequence[EdgeLine], pages: int) -> set[EdgeLine]:
         of_text = same[0].of_text and not all((line.page, line.at_top, line.row) in beside for line in same)
         if of_text and any(line.page not in here and _is_at(line, same[0]) for line in others):
             continue
-        if len(here) >= MIN_PAGES and (2 * len(here) >= pages or (_follow(here) and not of_text)):
-            found |= {line for line in same if line.page > 0 or not of_text}
+        both = pages == len(here) == 2 and not _SENTENCE.search(same[0].text)
+        if both or (len(here) >= MIN_PAGES and (2 * len(here) >= pages or (_follow(here) and not of_text))):
+            found |= {line for line in same if line.page > 0 or not (of_text or both)}
     return found
 
 

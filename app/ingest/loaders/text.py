@@ -7,6 +7,7 @@ from itertools import pairwise
 from textwrap import dedent
 
 from app.ingest.documents import Kind, LoadedDocument
+from app.ingest.loaders.hyphens import joined_lines
 from app.ingest.loaders.outline import Outline, indent_of
 from app.ingest.loaders.text_encoding import decode
 from app.ingest.loaders.text_entries import LED, led_entries
@@ -22,13 +23,12 @@ CENTRED_FROM = 8
 """Columns before a centred title, at the least."""
 _NUMBER = re.compile(r"(?:(?:appendix|annex|chapter|section|part)\s+)?(?P<number>\d+|[A-Z](?=\.))(?P<rest>(?:\.\d+)*)")
 _NUMBERED = re.compile(rf"{_NUMBER.pattern}(?:\.|:)?\s+(?P<words>\S.*)$", re.IGNORECASE)
+_CHAPTER = re.compile(r"(\d{1,2})\.?\s+\S")
 _LEVELS = {"=": 1, "-": 2, "#": 1}
-_ITEM = re.compile(r"\s*(?:[-*+•‣◦]|\(?\d{1,3}[.)]|\(?[a-z]\))\s+\S")
-_MARKER = re.compile(r"^\s*(?:[-*+•‣◦o]|\(?\d{1,3}[.)]|\(?[a-z]\))\s+")
+_ITEM = re.compile(r"\s*(?:[-*+•‣◦]|\(?\d{1,3}[.)]|\(?[a-z]\)|\([ivx]{2,4}\))\s+\S")
+_MARKER = re.compile(r"^\s*(?:[-*+•‣◦o]|\(?\d{1,3}[.)]|\(?[a-z]\)|\([ivx]{2,4}\))\s+")
 _LETTER_BULLET = re.compile(r"^(\s*)o {2,}(?=\S)")
 _LABEL = re.compile(r"\s*[A-Z][\w/-]*(?: [\w/-]+){0,3}: +\S")
-_DIVIDED = re.compile(r"(?<=\w)-\n(?=\w)")
-_UNSPACED = re.compile(r"(?<=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])\n(?=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])")
 FULL_LINE = 60
 """Columns that a line of wrapped text reaches in a text with a margin."""
 
@@ -46,6 +46,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
 def add_text(outline: Outline, text: str, *, headings: bool = True) -> None:
     """Add plain ``text`` to ``outline``, with *headings* looked for; form feeds count pages from 1."""
     paras, notes = paragraphs(text)
+    paras = [Paragraph(part, para.page) for para in paras for part in _chapters(para.lines)] if headings else paras
     outline.notes += notes
     margin = text_margin(paras) if headings else 0
     levels = heading_levels(paras, margin) if headings else {}
@@ -62,6 +63,21 @@ def add_text(outline: Outline, text: str, *, headings: bool = True) -> None:
                 continue
             for run in _runs(rest, margin, width):
                 outline.add(*_reflowed(run, margin), page=para.page)
+
+
+def _chapters(lines: list[str]) -> Iterator[list[str]]:
+    """Yield the lines of a paragraph in parts: a chapter's heading ("2. Use") stands apart from its clauses ("2.1")."""
+    start = 0
+    for at, (line, below) in enumerate(pairwise(lines)):
+        if _is_chapter(line, below):
+            yield from filter(None, (lines[start:at], [line]))
+            start = at + 1
+    yield lines[start:]
+
+
+def _is_chapter(line: str, below: str) -> bool:
+    number = _CHAPTER.match(line)
+    return number is not None and reads_as_heading(line) and below.startswith(f"{number[1]}.1 ")
 
 
 def _after_ruled(outline: Outline, lines: list[str], page: int | None) -> list[str]:
@@ -113,19 +129,13 @@ def _reflowed(lines: list[str], margin: int) -> tuple[str, Kind]:
         return "\n".join(lines), "list"
     lines = [_LETTER_BULLET.sub(r"\1- ", line) for line in lines]
     if not any(map(_ITEM.match, lines)):
-        return ("\n".join(lines), "list") if margin and _is_set_apart(lines, margin) else (_joined(lines), "prose")
+        return ("\n".join(lines), "list") if margin and _is_set_apart(lines, margin) else (joined_lines(lines), "prose")
     items: list[list[str]] = []
     for line in lines:
         if _ITEM.match(line) or not items:
             items.append([])
         items[-1].append(line)
-    return "\n".join(item[0][: indent_of(item[0])] + _joined(item) for item in items), "list"
-
-
-def _joined(lines: list[str]) -> str:
-    """Join wrapped lines; a compound divided at its hyphen is joined, and so are lines of Chinese or Japanese."""
-    text = _DIVIDED.sub("-", "\n".join(line.strip() for line in lines))
-    return _UNSPACED.sub("", text).replace("\n", " ")
+    return "\n".join(item[0][: indent_of(item[0])] + joined_lines(item) for item in items), "list"
 
 
 def _is_set_apart(lines: list[str], margin: int) -> bool:
@@ -146,6 +156,9 @@ def heading_levels(paras: Sequence[Paragraph], margin: int) -> dict[int, int]:
     """Return the heading levels by paragraph: 1 for the title, 2 and below for sections."""
     title = _centred_title(paras, margin)
     numbered = {at: depth + 1 for at, para in enumerate(paras) if (depth := _depth(para, margin))}
+    for at, (para, below) in enumerate(pairwise(paras)):
+        if len(para.lines) == 1 and _is_chapter(para.lines[0], below.lines[0]):
+            numbered[at] = 2
     alone = [
         at in numbered
         or (len(para.lines) == 1 and reads_as_heading(para.lines[0]) and (not margin or para.indent == 0))

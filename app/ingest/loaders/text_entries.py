@@ -1,4 +1,4 @@
-"""Make items of lines with dots between a label and its value, as in price lists: "Adults .... 6.80"."""
+"""Make items of a label and its value: with dots between them, as in price lists ("Adults .... 6.80"), or a colon."""
 
 import re
 from collections.abc import Sequence
@@ -28,3 +28,14 @@ def led_entries(lines: Sequence[str]) -> str:
         else:
             label += f"{line} "
     return "\n".join([*entries, f"\n{label}"]).strip()
+
+
+def labelled_entries(cells: Sequence[Sequence[str]]) -> str:
+    """Return the rows of a form or a letter's head ("Name:" and a value) as items; "" for other tables.
+
+    Such a table has two columns and no header.
+    """
+    labels = [row[0] for row in cells]
+    if any(len(row) != 2 for row in cells) or 2 * sum(label.endswith(":") for label in labels) <= len(labels):
+        return ""
+    return "\n".join(f"- {label.rstrip(':')}: {value}".rstrip() for label, value in cells)

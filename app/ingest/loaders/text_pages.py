@@ -17,7 +17,7 @@ _LEADER = re.compile(r"^\s*(?P<label>\S.*?)\s*(?:\.[ \t]?){3,}\s*(?:\d+|[ivxl]+)
 _CONTENTS = re.compile(r"\s*(?:table of )?contents\s*:?\s*$", re.IGNORECASE)
 _ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*\s*$")
 _SENTENCE = re.compile(r"\s*[^\W\d_a-z]\w*(?: \S+){2,}[.!?]\s*$")
-_STARTS_ANEW = re.compile(r"\s*(?:[-*+•‣◦o]\s|\(?\d{1,3}(?:\.\d+)*[.)]|\(?[a-z]\)|\|)")
+_STARTS_ANEW = re.compile(r"\s*(?:[-*+•‣◦o]\s|\(?\d{1,3}(?:\.\d+)*[.)]|\(?[a-z]\)|\([ivx]{2,4}\)|\|)")
 
 
 @dataclass(slots=True)

@@ -63,6 +63,47 @@ def test_a_word_that_may_be_an_abbreviation_ends_a_sentence_before_another() -> 
     ]
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Der Markt ist am 7. April 2034 und kostet 5 EUR zzgl. MwSt. und Pfand.",
+        "Das Archiv liegt im 4. Stock, gemäß Abs. 2 bzw. Anlage C.",
+        "Meldungen sind bis zum 30.11. schriftlich abzugeben.",
+        "The ferry runs Mon. to Thu. and on Sun. afternoons.",
+        "Visits are by appt. only, see Sched. 4 of the act.",
+        "La Dra. Ibarra vive en la Av. Norte núm. 8.",
+        "The mill has 30 stones.⁷,⁸",
+    ],
+)
+def test_a_sentence_goes_on_after_a_point(sentence: str) -> None:
+    """Ordinals, days of a month, more abbreviations and a small letter go on with it; a note mark belongs to it."""
+    assert sentences(f"Before it. {sentence} After it.") == ["Before it.", sentence, "After it."]
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        ["the gate is open.", "the dog is in."],
+        ["Wir kommen am 14.", "Danach wird gegessen."],
+        ["It builds the statements.", "bc reads them."],
+        ["The shop opens on Mon.", "The mill does not."],
+    ],
+)
+def test_what_may_go_on_ends_a_sentence_too(found: list[str]) -> None:
+    """Small letters in a text without capitals, a date and the name of a program do not put two sentences together."""
+    assert sentences(" ".join(found)) == found
+
+
+def test_small_letters_of_two_items_stay_apart() -> None:
+    """A small letter goes on within one paragraph or item alone."""
+    assert sentences("- Cake and tea etc.\n- coffee\n\nOpen on Fri.\n\nnever closed") == [
+        "Cake and tea etc.",
+        "coffee",
+        "Open on Fri.",
+        "never closed",
+    ]
+
+
 def test_list_items_are_apart_and_lose_their_markers() -> None:
     """Each item of a list ends where it ends, and its bullet or number belongs to no sentence."""
     text = "Bring these:\n- a spade\n* seeds. And water\n1. Dig.\n2. Sow"

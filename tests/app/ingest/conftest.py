@@ -93,3 +93,20 @@ def pdf(*pages: Sequence[tuple[int, str]], title: str | None = None, password: s
             document.multi_cell(0, size * 0.5, text, new_x="LMARGIN", new_y="NEXT")
             document.ln(4)
     return bytes(document.output())
+
+
+def raw_pdf(objects: Sequence[str]) -> bytes:
+    """A PDF of *objects* as it writes them, the first its catalog."""
+    written, offsets = "%PDF-1.7\n", []
+    for number, content in enumerate(objects, 1):
+        offsets.append(len(written))
+        written += f"{number} 0 obj{content}endobj\n"
+    table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
+    head = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n"
+    trailer = f"trailer<</Size {len(objects) + 1}/Root 1 0 R>>\nstartxref\n{len(written)}\n%%EOF"
+    return f"{written}{head}{table}{trailer}".encode("latin-1")
+
+
+def stream(content: str) -> str:
+    """A stream as PDF writes it."""
+    return f"<</Length {len(content)}>>stream\n{content}\nendstream"

@@ -122,6 +122,20 @@ def test_a_recurring_line_in_the_type_of_the_text_stays_once(tmp_path: Path) -> 
     assert whole.count("Dear customer") == 4
 
 
+def test_a_header_of_two_pages_is_read_once(tmp_path: Path) -> None:
+    """The same line at the top of both pages is text of the first alone, and no part of the sentence below it."""
+    below = [
+        "The pumps are looked after by the night shift, which keeps its book",
+        "in the hut beside the lower lock. The book is read every Monday.",
+        "Nobody opens the lower lock while a barge is under the bridge.",
+    ]
+    document = loaded(tmp_path / "a.pdf", *(down(["Canal rules of Osterby", *lines]) for lines in (below, below[::-1])))
+    assert texts(document) == ["Canal rules of Osterby", " ".join(below), " ".join(below[::-1])]
+    assert "left out: 1 (“Canal rules of Osterby”)" in document.notes[0]
+    records = [down(["Locker key", f"Number {number} fits.", "It is kept at the gate."]) for number in (31, 57)]
+    assert "".join(texts(loaded(tmp_path / "b.pdf", *records))).count("It is kept at the gate.") == 2
+
+
 @pytest.mark.parametrize("drawn", ["line by line", "by columns", "with other leading"])
 def test_columns_are_read_one_after_the_other(tmp_path: Path, drawn: str) -> None:
     """However they are drawn, a column ends before the next begins; a hyphen goes where the word has none."""
@@ -260,6 +274,40 @@ def test_cells_of_several_lines_are_one_row(tmp_path: Path) -> None:
     assert texts(loaded(tmp_path / "a.pdf", [(float(x), float(y), text) for x, y, text in page])) == [table_lines(rows)]
 
 
+CLUBS = [
+    ["Club", "Leader", "What it does"],
+    ["Rowing", "Hanna Lowell", "Trips on the lake from May to October and the repair of the old boats in the winter"],
+    ["Chess", "Omar Vint", "Evenings in the library with a match each month"],
+    ["Embroidery and Lacework", "Lise Bram", "Samplers and borders for beginners"],
+    ["Carpentry", "Theo Galle", "Shelves and stools of spruce, larch and old doors, for the youth club"],
+]
+
+
+@pytest.mark.parametrize(("rules", "aligned"), [("ALL", "TOP"), ("NONE", "TOP"), ("ALL", "MIDDLE")])
+def test_rows_stay_apart_where_lines_are_as_far_from_each_other(tmp_path: Path, rules: str, aligned: str) -> None:
+    """Rows end at rules, or where the first column goes on, though one cell is wrapped and others are centred on it."""
+    from fpdf import FPDF
+
+    rows = CLUBS if rules == "ALL" else [row for row in CLUBS if "Lacework" not in row[0]]
+    document = FPDF()
+    document.add_page()
+    document.set_font("Helvetica", size=11)
+    with document.table(col_widths=(25, 35, 60), borders_layout=rules, v_align=aligned, text_align="LEFT") as table:
+        for cells in rows:
+            table.row(cells)
+    (path := tmp_path / "a.pdf").write_bytes(bytes(document.output()))
+    assert texts(load_one(path)) == [table_lines(rows)]
+
+
+@pytest.mark.parametrize("apart", [32.0, 50.0])
+def test_a_table_with_roomy_rows_is_one(tmp_path: Path, apart: float) -> None:
+    """Rows far from each other are a table by their columns; a line of text above is none of it."""
+    rows = [["Boat", "Seats", "Fee"], ["Heron", "4", "12 EUR"], ["Teal", "2", "7 EUR"], ["Grebe", "6", "18 EUR"]]
+    cells = [(60.0 + 110 * at, 90.0 + apart * n, text) for n, row in enumerate(rows) for at, text in enumerate(row)]
+    page = [(60.0, 60.0, "These boats are for hire."), *cells]
+    assert texts(loaded(tmp_path / "a.pdf", page)) == ["These boats are for hire.", table_lines(rows)]
+
+
 def test_a_table_of_sentences_keeps_its_rows(tmp_path: Path) -> None:
     """Cells that are whole sentences, one line each, are no columns of text."""
     rows = [
@@ -325,3 +373,32 @@ def test_a_turned_page_is_read(tmp_path: Path) -> None:
             document.text(left, 700, line)
     (path := tmp_path / "a.pdf").write_bytes(bytes(document.output()))
     assert " ".join(texts(load_one(path))) == "Carts stop at the line. Drivers wait for the green light."
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_a_note_mark_is_no_digit_of_its_number(tmp_path: Path, together: bool) -> None:
+    """What is raised and smaller is a superscript, whether it is written with its line or as a text of its own."""
+    from fpdf import FPDF
+
+    document = FPDF(unit="pt")
+    document.add_page()
+    document.set_font("Helvetica", size=11)
+    for text, mark in (
+        ("The pass costs $410", "2"),
+        (" and 7 m", "2"),
+        (" hold 10", "6"),
+        (" seeds.", "13"),
+        (" H2O", ""),
+    ):
+        document.write(14, text)
+        if together:
+            document.char_vpos = "SUP"
+            document.write(14, mark)
+            document.char_vpos = "LINE"
+        elif mark:
+            document.set_font(size=7)
+            document.text(document.get_x() - 1, document.get_y() + 7, mark)
+            document.set_x(document.get_x() + document.get_string_width(mark))
+            document.set_font(size=11)
+    (path := tmp_path / "a.pdf").write_bytes(bytes(document.output()))
+    assert texts(load_one(path)) == ["The pass costs $410² and 7 m² hold 10⁶ seeds.¹³ H2O"]

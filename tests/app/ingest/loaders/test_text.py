@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from answering.text.sentences import sentence_spans
 from tests.app.ingest.conftest import load_one, places, split_one, texts
 
 NOTES = """\
@@ -254,3 +255,19 @@ def test_dots_lead_from_a_label_to_its_value(tmp_path: Path) -> None:
     assert tickets.text == "- Adults: 6.80\n- Children under 4: free"
     swimmers = "Early swimmers (Tuesdays and Thursdays, with season ticket): from 6:30"
     assert hire.text == f"- Deckchair: 3.00 (8.00)\n- {swimmers}\n\nClosed on Mondays."
+
+
+def test_a_heading_above_its_clauses_is_no_item(tmp_path: Path) -> None:
+    """ "2. Keys" above "2.1 …" is a heading, with or without a blank line; a Roman number opens an item of its own."""
+    (path := tmp_path / "a.txt").write_text(
+        "RULES OF THE BOAT HOUSE\n\n1. Boats\n\n1.1 Boats are hired out from May on.\n1.2 A boat comes back\n"
+        "    (i) before dark; or\n    (ii) when the bell rings.\n2. Keys\n2.1 Keys hang behind the door.\n"
+    )
+    document = load_one(path)
+    assert [(block.section, block.text[:12]) for block in document.blocks] == [
+        ("1. Boats", "1.1 Boats ar"),
+        ("2. Keys", "2.1 Keys han"),
+    ]
+    items = document.blocks[0].text
+    found = [items[start:end] for start, end in sentence_spans(items)]
+    assert found[-2:] == ["before dark; or", "(ii) when the bell rings."]

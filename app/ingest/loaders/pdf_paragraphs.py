@@ -1,0 +1,84 @@
+"""Group the lines of a PDF page to paragraphs, items and headings."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from app.ingest.loaders.pdf_lines import Segment, text_of
+from app.ingest.loaders.pdf_margins import LARGER
+
+MAX_HEADING_CHARS = 150
+SHORT, MIN_FULL = 0.6, 60
+"""Part of a full line that a title set like the text has at most, and the characters of a full line at least."""
+ITEM = re.compile(r"(?:[•‣◦▪●*–\ue000-\uf8ff-]|\(?\d{1,2}[.)]|\(?[a-z]\)|\([ivx]{2,4}\)|\[[x ]\])\s+\S")
+_NUMBER = re.compile(r"\(?(\d{1,2})[.)]\s")
+ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*$")
+"""How an item of a list begins, and how a sentence ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of print: its text, its font size and its height on the page, in points."""
+
+    text: str
+    size: float
+    height: float
+
+
+def line_of(row: Sequence[Segment]) -> Line:
+    """Return the line that a row of a page is, of the size of its longest segment."""
+    longest = max(row, key=lambda segment: len(segment.text))
+    return Line(text_of([word for segment in row for word in segment.words]), longest.size, longest.base)
+
+
+def is_heading(line: Line, body: float) -> bool:
+    """Tell whether a line is larger than the text, whose size is *body*, and short."""
+    letters = sum(map(str.isalpha, line.text))
+    return line.size >= LARGER * body > 0 and letters > 1 and len(line.text) <= MAX_HEADING_CHARS
+
+
+def paragraphs(lines: Sequence[Line], body: float, *, opens_page: bool) -> list[list[Line]]:
+    """Group lines that belong together: a paragraph, an item, or a heading of several lines.
+
+    The first line, where they are the first of a page (*opens_page*), may be a title that is set like the text.
+    """
+    if opens_page and _begins_with_title(lines):
+        return [[lines[0]], *paragraphs(lines[1:], body, opens_page=False)]
+    gaps = [abs(upper.height - lower.height) for upper, lower in pairwise(lines) if upper.size == lower.size == body]
+    usual = median(gaps) if gaps else 0.0
+    groups: list[list[Line]] = []
+    number = 0  # of the last item
+    for line in lines:
+        if groups and _continues(groups[-1][-1], line, usual, body) and not _is_item(line.text, number):
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+            if numbered := _NUMBER.match(line.text):
+                number = int(numbered[1])
+    return groups
+
+
+def _continues(above: Line, line: Line, usual: float, body: float) -> bool:
+    if is_heading(above, body) or is_heading(line, body):
+        return is_heading(above, body) and above.size == line.size and abs(above.height - line.height) < 2 * line.size
+    return usual == 0 or abs(above.height - line.height) <= 1.25 * usual
+
+
+def _is_item(text: str, above: int) -> bool:
+    """Tell whether a line begins an item of a list; the number of one follows that of the item *above*."""
+    numbered = _NUMBER.match(text)
+    return int(numbered[1]) in (1, above + 1) if numbered else bool(ITEM.match(text))
+
+
+def _begins_with_title(lines: Sequence[Line]) -> bool:
+    """Tell whether the first line is set like the text but is no part of it, as a letterhead or a page header is.
+
+    It is short and ends no sentence; a full line with a capital letter follows.
+    """
+    if len(lines) < 3 or lines[0].size != lines[1].size or ENDS.search(lines[0].text):
+        return False
+    full = max(len(line.text) for line in lines)
+    is_short = len(lines[0].text) < SHORT * full and full >= MIN_FULL
+    return is_short and len(lines[1].text) > SHORT * full and lines[1].text[0].isupper()
