@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress, groupby, zip_longest
 
-from answering.relevance.entities import about_labels, asked_labels
+from answering.relevance.entities import about_labels, asked_labels, of_earlier_message
 from answering.relevance.named_things import are_alike, content, exchanged, is_same_form, tokens_of
 from answering.relevance.openings import of_other_opening
 from answering.relevance.subjects import (
@@ -32,6 +32,7 @@ MAX_SENTENCES = 300
 """Sentences of all chunks that are compared: the time grows with their square."""
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*")
 _IN_PARENTHESES = re.compile(r"(?<=\w) ?\([^()]*\)")
+OF_OTHERS = (of_other_complement, of_other_subject, of_other_topic, of_unknown_kind)
 Stems = frozenset[str]
 Position = tuple[int, int]
 """The number of a chunk, and of a sentence in it."""
@@ -64,11 +65,9 @@ def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     told_apart = bool(found.others)
     if not found.asked:
         found.others.update(of_unknown_name(question, chunks))
-    if is_uncased(question):
-        found.others.update(of_other_opening(question, chunks))
-    elif not is_other_language(question):
-        for others in (of_other_complement, of_other_subject, of_other_topic, of_unknown_kind):
-            found.others.update(others(question, chunks))
+    by_words = () if is_other_language(question) else OF_OTHERS
+    for others in (of_earlier_message, *((of_other_opening,) if is_uncased(question) else by_words)):
+        found.others.update(others(question, chunks))
     found.asked -= found.others
     fields = found.stems - found.names - found.kinds
     named_fields = {(at, n): _field_words(chunks[at], n) & fields for at, n in found.asked | found.others}

@@ -1,12 +1,12 @@
 """Tell which of several alike (articles, rooms, depots, years) the sentences of a chunk are about."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from answering.relevance.named_things import LEAD, TOKEN, Named, contrast_of, is_name, named_things
 from answering.text.blocks import cells, is_row, row_with_column_names, table_header, table_rows
-from answering.text.terms import is_content, question_stems, stem, stems
+from answering.text.terms import is_content, question_stems, stem, stems, words
 from answering.types import About, Chunk
 
 LOOKED_UP, NAMED = 6.0, 1.0
@@ -20,6 +20,10 @@ MIN_SIMILARITY = 0.31
 """Cosine of a passage and its best sentence below which it is not read (``docs/relevance.md``, "Small files")."""
 FEW = 2
 """Content words of a question that hardly says more than a sentence which has all of them."""
+QUOTED = "Quoted from an earlier message"
+"""The beginning of a heading above what an e-mail quotes, as it is ingested."""
+_CORRECTS = frozenset(map(stem, "now instead changed moved longer correction sorry raised lowered".split()))
+"""Words of a reply that says that something is no longer as it was."""
 MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
 LONGEST_NAMED = 10_000
 """A text of more characters is not gone through: so much of it names this year and that."""
@@ -39,6 +43,23 @@ _ENGLISH = frozenset("the what when where which who whom whose why how is are do
 def of_others(question: str, chunk: Chunk) -> tuple[bool, ...]:
     """Tell for each sentence of *chunk* whether it is about another of several alike than *question* names."""
     return tuple(about is About.ANOTHER for about in chunk.about or about_labels(question, chunk))
+
+
+def of_earlier_message(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int]]:
+    """Yield the places, chunk and sentence, that an e-mail quotes, if its reply has a word of *question* or corrects.
+
+    "It is 310 euros now" counts, and not the 250 that it answers.
+    """
+    telling = _CORRECTS.union(question_stems(question))
+    quoted = {at for at, chunk in enumerate(chunks) if (chunk.section or "").startswith(QUOTED)}
+    replied = {
+        chunk.document_id
+        for at, chunk in enumerate(chunks if quoted else ())
+        if at not in quoted and not telling.isdisjoint(map(stem, words(chunk.text)))
+    }
+    for at in sorted(quoted):
+        if chunks[at].document_id in replied:
+            yield from ((at, n) for n in range(len(chunks[at].spans)))
 
 
 def about_labels(question: str, chunk: Chunk) -> tuple[About, ...]:

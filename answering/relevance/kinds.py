@@ -101,7 +101,7 @@ _PERIOD_PATTERNS = {
     period: re.compile(rf"\b(?:(?:per|each|every|an?) {period}|{adverb})\b|/ ?{period}\b", re.IGNORECASE)
     for period, adverb in _PERIODS.items()
 }
-_ASKS_PERIOD = re.compile(rf"\b(?:per|an?|each|every) ({'|'.join(_PERIODS)})\b", re.IGNORECASE)
+ASKS_PERIOD = re.compile(rf"\b(?:per|an?|each|every) ({'|'.join(_PERIODS)})\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _BEGINS = frozenset(map(stem, "start starts begin begins open opens opening commence starting beginning".split()))
 _ENDS = frozenset(map(stem, "end ends ending finish close closes closing shut stop expire".split()))
@@ -110,6 +110,10 @@ _LEAST, _MOST = (
     frozenset(map(stem, ("maximum", "highest"))),
 )
 _OPPOSITES = ((_BEGINS, _ENDS), (_ENDS, _BEGINS), (_LEAST, _MOST), (_MOST, _LEAST))
+ASKS_END = re.compile(
+    r"\b(?:start|begin|open|commenc|end|finish|clos|shut|stop|expir|minimum|lowest|maximum|highest)\w*\b", re.IGNORECASE
+)
+"""A question that may ask for one of two ends."""
 _SPAN = re.compile(r"\b(?:to|until|till|through|between|lasts?|runs?|for)\b|\d ?[-–—] ?\d|\w [–—] \w", re.IGNORECASE)
 """What names both ends of something: "open from 9 to 17"."""
 _ANY_DAY = re.compile(r"\b(?:every day|daily|any|all|except|but|other|rest|holidays?)\b", re.IGNORECASE)
@@ -132,7 +136,7 @@ def is_of_other_period(question: str, text: str, *, row: bool = False) -> bool:
 
     Of a *row*, given with the names of its columns, any amount counts.
     """
-    asked = {period.lower() for period in _ASKS_PERIOD.findall(question)}
+    asked = {period.lower() for period in ASKS_PERIOD.findall(question)}
     found = {period for period, pattern in _PERIOD_PATTERNS.items() if pattern.search(text)}
     return bool(asked and found) and asked.isdisjoint(found) and (row or len(_NUMBER.findall(text)) == 1)
 

@@ -5,7 +5,14 @@ from collections.abc import Sequence
 
 from answering.relevance.counted_rows import ASKS_COUNT, counted_noun, has_rows_to_count
 from answering.relevance.entities import names_another, of_others
-from answering.relevance.kinds import KINDS, is_of_other_days, is_of_other_end, is_of_other_period
+from answering.relevance.kinds import (
+    ASKS_END,
+    ASKS_PERIOD,
+    KINDS,
+    is_of_other_days,
+    is_of_other_end,
+    is_of_other_period,
+)
 from answering.relevance.quantities import (
     ASKS_AMOUNT,
     ASKS_HOW_MANY,
@@ -23,6 +30,7 @@ from answering.text.blocks import (
     introduced_row,
     is_further_row,
     is_long_code,
+    is_row,
     row_with_column_names,
     table_header,
     table_rows,
@@ -102,6 +110,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
 def is_about_another(question: str, chunk: Chunk) -> tuple[bool, ...]:
     """Tell for each sentence of *chunk* whether it is about another thing, year or day than *question* names."""
     on_day = None if asks_whether(question) else _ASKS_ON_DAY.search(question)  # "Open on Sunday?": "Till Friday."
+    for_period, for_end = ASKS_PERIOD.search(question), ASKS_END.search(question)
     others = of_others(question, chunk)
     rivals = _of_rivals(question, chunk.sentences)
     return tuple(
@@ -109,8 +118,11 @@ def is_about_another(question: str, chunk: Chunk) -> tuple[bool, ...]:
         or n in rivals
         or names_another(question, introduced_row(chunk, n))
         or (on_day is not None and is_of_other_days(on_day[0], text))
-        or is_of_other_period(question, row_with_column_names(chunk, n), row=text.startswith("|"))
-        or is_of_other_end(question, text)
+        or (
+            for_period is not None
+            and is_of_other_period(question, row_with_column_names(chunk, n), row=is_row(chunk, n))
+        )
+        or (for_end is not None and is_of_other_end(question, text))
         for n, text in enumerate(chunk.sentences)
     )
 

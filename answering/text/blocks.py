@@ -71,7 +71,8 @@ def list_around(chunk: Chunk, n: int) -> range:
 def labels_above(chunk: Chunk, n: int) -> list[int]:
     """Return the numbers of the short items that sentence *n* of a nested list stands below, the outermost first."""
     items = list_around(chunk, n) if bullet(chunk, n) else range(0)
-    above, depth = [], _depth(chunk, n)
+    above: list[int] = []
+    depth = _depth(chunk, n)
     for at in reversed(range(items.start, n)):
         if bullet(chunk, at) and _depth(chunk, at) < depth:
             depth = _depth(chunk, at)

@@ -7,7 +7,8 @@ from itertools import chain, islice
 from bs4 import BeautifulSoup, Tag
 from bs4.element import PageElement
 
-from app.ingest.loaders.eml_quotes import FROM, QUOTED, Head, head_at
+from answering.relevance.entities import QUOTED
+from app.ingest.loaders.eml_quotes import FROM, Head, head_at
 from app.ingest.loaders.html_content import INLINE, plain_text
 from app.ingest.loaders.html_panels import HEADINGS
 

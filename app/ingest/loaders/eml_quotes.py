@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
+from answering.relevance.entities import QUOTED
 from app.ingest.loaders.outline import one_line
 
-QUOTED, FORWARDED = "Quoted from an earlier message", "Forwarded message"
+FORWARDED = "Forwarded message"
 MAX_LABEL_CHARS = 200
 MAX_LEVELS = 5
 """Messages quoted within quoted ones that are told apart."""

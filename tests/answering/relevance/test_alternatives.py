@@ -3,7 +3,7 @@
 import pytest
 
 from answering.relevance.alternatives import compared
-from answering.relevance.entities import names_another
+from answering.relevance.entities import QUOTED, names_another
 from answering.relevance.possible_answers import possible_answers
 from answering.text.sentences import sentence_spans
 from answering.types import About, Chunk
@@ -240,3 +240,18 @@ def test_a_table_without_the_column_gives_way_to_one_that_has_it() -> None:
     about = about_of("inspection date of Night Tram", [loans, prints])
     assert about["| Night Tram | 19 May |"] is About.ANOTHER
     assert about["| Night Tram | 21 June |"] is About.LOOKED_UP
+
+
+@pytest.mark.parametrize(
+    ("reply", "others"),
+    [
+        ("It is 310 euros now, Max.", [True]),
+        ("The hall is taken, I am afraid.", [True]),
+        ("Thank you, see you on Monday!", [False]),
+    ],
+)
+def test_a_reply_takes_the_place_of_what_it_quotes(reply: str, others: list[bool]) -> None:
+    """Where it speaks of what is asked, or corrects; thanks leave the earlier message as it was."""
+    quoted = chunk_of("The hall costs 250 euros.", f"{QUOTED}: Max, 1 May", "2")
+    _, earlier = compared("What does the hall cost?", [chunk_of(reply, None, "1"), quoted])
+    assert [about is About.ANOTHER for about in earlier.about] == others
