@@ -36,7 +36,7 @@ from answering.text.blocks import (
     table_rows,
 )
 from answering.text.sentences import code_spans
-from answering.text.terms import asks_whether, is_content, stem, stems, words
+from answering.text.terms import RAISED, asks_whether, is_content, stem, stems, words
 from answering.types import Chunk
 
 UNCHECKED = "[ ]"
@@ -202,6 +202,6 @@ def has_kind(question: str, text: str) -> bool:
 
     Of a name whose model or version is asked for, it has that: a number, or another name after it.
     """
-    of_name = _ASKS_MODEL.search(question)
+    text, of_name = RAISED.sub("", text), _ASKS_MODEL.search(question)
     lacks = of_name and not re.search(rf"\d|{re.escape(of_name[1])} [A-Z]", text)
     return not lacks and all(has.search(text) for asks, has in KINDS if asks.search(question))

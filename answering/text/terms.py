@@ -29,6 +29,8 @@ _SEGMENT = regex.compile(
     rf"(?P<run>[{_UNSPACED}][{_UNSPACED}\p{{M}}]*)|(?:(?![{_UNSPACED}])[\p{{L}}\p{{N}}_][\p{{M}}\u200c\u200d]*)+(?:[.,]\d+)*"
 )
 """A run of a script without spaces, or a word by the rules of Unicode (UAX 29): marks and joiners do not end it."""
+RAISED = re.compile(r"(?<=\d)[⁰¹²³⁴-⁹]+")
+"""Digits raised at a number: a note's mark ("in 1962⁴"), or a power."""
 _ACCENT = regex.compile(r"\p{Cf}|[\p{Mn}&&[\u0300-\u08ff\u1ab0-\u1dff\u20d0-\u20ff\ufe00-\ufe2f]]", regex.V1)
 _LETTER = regex.compile(r"\X")
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,80}>")
@@ -78,7 +80,7 @@ def words(text: str) -> list[str]:
     """
     if text.isascii():
         return _WORD.findall(text.lower())
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = unicodedata.normalize("NFKC", RAISED.sub("", text)).casefold()
     if not _OTHER_SCRIPTS.search(folded):
         return _WORD.findall(folded)
     return [word for found in _SEGMENT.finditer(folded) for word in _pairs(found)]

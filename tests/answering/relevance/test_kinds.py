@@ -25,6 +25,7 @@ from answering.relevance.possible_answers import has_kind
         ("From which day is a note needed?", "A note is needed from the fourth day.", "A note is needed by staff."),
         ("On which day of the month is rent due?", "It is due on the twentieth of the month.", "It is due in euros."),
         ("What time do the lamps go on?", "The lamps go on at sunset.", "The lamps go on in the hall."),
+        ("When was the club founded?", "The club was founded in 1962⁴.", "The club has 85⁵ members."),
         ("When is the fee paid?", "It is paid in advance.", "It is paid in euros."),
         ("What version of the form is signed?", "The latest one is signed.", "The form is signed in ink."),
     ],
