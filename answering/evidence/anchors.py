@@ -15,6 +15,7 @@ from answering.types import CitedSentence
 SupportedSpan = tuple[str, Quote]
 """A stretch of the answer, and the quote that supports it."""
 _CLAUSE_ENDS = re.compile(r"\s*(?:[,;:—–]|(?:and|but|while|whereas|although|though|because)\b)")
+_TABLE_RULE = re.compile(r"\s*\|[ \t:|-]*-[ \t:|-]*\n")
 _HEADING = re.compile(r"\*\*[^*\n]{1,100}\*\*\Z")
 
 
@@ -106,11 +107,13 @@ def states(draft: AnchoredDraft, sentence: int) -> bool:
 
 
 def introduces(draft: AnchoredDraft, sentence: int) -> bool:
-    """Whether *sentence* is a heading, a label or another preamble, which says nothing by itself."""
-    if is_preamble(draft.sentence(sentence)):
+    """Whether *sentence* is a heading, a label, a table's header or another preamble, which says nothing by itself."""
+    text, following = draft.sentence(sentence), draft.text[draft.sentences[sentence][1] :]
+    if is_preamble(text):
         return not draft.fenced(sentence)
-    followed = "\n" in draft.text[draft.sentences[sentence][1] :][:1]
-    return followed and _HEADING.match(draft.sentence(sentence)) is not None
+    if text.startswith("|") and _TABLE_RULE.match(following):
+        return True
+    return following.startswith("\n") and _HEADING.match(text) is not None
 
 
 def _set_claims(draft: AnchoredDraft) -> None:

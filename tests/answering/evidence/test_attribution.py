@@ -182,6 +182,15 @@ async def test_behind_an_unsupported_clause_nothing_stays(text: str, answer: str
     assert [citation.document_id for citation in citations] == ["pumps"][: bool(answer)]
 
 
+async def test_the_header_of_a_table_stays_with_its_rows() -> None:
+    """It states nothing by itself: where no row is supported, it goes too."""
+    table = "| Pump | Litres each minute |\n|---|---|\n| The red pump moves | {} [1] |"
+    citations, pieces = cite_by_document(await cite(table.format("40 litres each minute")), CHUNKS)
+    answer = numbered(pieces, citations).text
+    assert answer.startswith("| Pump | Litres each minute |\n|---|---|\n| The red pump moves")
+    assert cite_by_document(await cite(table.format("90 litres each minute")), CHUNKS)[0] == []
+
+
 PARTS = [
     PUMP,
     VALVE,
