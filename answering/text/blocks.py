@@ -12,7 +12,7 @@ from itertools import takewhile
 from answering.text.sentences import code_spans
 from answering.types import Chunk
 
-_ITEM = re.compile(r"(?:\A|\n)[ \t]*([-*+•]|\(?(?:\d{1,3}|[a-z])[.)])[ \t]+\Z")
+_ITEM = re.compile(r"(?:\A|\n)[ \t]*([-*+•]|\(?(?:\d{1,3}|[a-z]|[ivx]{2,4})[.)])[ \t]+\Z")
 _FENCED = re.compile(r"\n[ \t]*```[^\n`]*\n[ \t]*\Z")
 """What stands before an item of a list, and before the code of a fenced block."""
 INTRODUCES = re.compile(r"[^.!?…]\Z|\b(?:following|as follows|below)\b")
