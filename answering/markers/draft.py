@@ -13,7 +13,7 @@ from itertools import pairwise
 from operator import itemgetter
 
 from answering.evidence.claims import claim_span, introduced, is_preamble
-from answering.markers.markers import Marker, merged
+from answering.markers.markers import Marker, merged, with_brackets
 from answering.markers.parse import parse, without_dangling
 from answering.text.sentences import Span, code_spans, code_within, sentence_spans
 from answering.types import Chunk, CitedSentence, Source
@@ -32,7 +32,6 @@ _DECLINES = re.compile(
     re.IGNORECASE,
 )
 """A sentence that says that the passages do not answer."""
-_PARENTHESISED = re.compile(r"(?<=[\w%.!?\"”’`] )\(?(?P<number>\d{1,2})\)(?=[.!?]?(?:\s|\Z))")
 _ANSWER_KEYS = ("answer", "response", "text")
 _CITATION_KEYS = ("citations", "sources", "references", "passages")
 """Members of a JSON object that hold the answer and its chunk numbers, where a model answers in JSON."""
@@ -53,7 +52,7 @@ def read_draft(text: str, chunks: Sequence[Chunk], *, truncated: bool = False) -
     A marker belongs to the sentence it is in, after or, on a new line, before; a preamble's to the sentences below. A
     text that only declines ("I don't know.") has no sentences.
     """
-    text = _with_brackets(unwrapped(text), chunks)
+    text = with_brackets(unwrapped(text), chunks)
     sentences = cited_sentences(parse(without_dangling(text) if truncated else text, chunks), truncated=truncated)
     declines = all(_DECLINES.match(sentence.text.replace("’", "'")) for sentence in sentences)
     return () if declines else sentences
@@ -75,20 +74,6 @@ def unwrapped(text: str) -> str:
     cited: list[object] = next((value[key] for key in _CITATION_KEYS if isinstance(value.get(key), list)), [])
     numbers = [str(number) for number in cited if isinstance(number, int | str) and str(number).isdecimal()]
     return f"{answer} [{', '.join(numbers)}]" if numbers else answer
-
-
-def _with_brackets(text: str, chunks: Sequence[Chunk]) -> str:
-    """Write "(1)" and "1)" at the ends of sentences as "[1]", where they can mean nothing but a passage."""
-    if re.search(r"[\[【［]\s*\d", text):
-        return text  # it cites in brackets
-
-    def bracket(match: re.Match[str]) -> str:
-        alone = match[0].startswith("(") or "(" not in text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-        given = 1 <= int(match["number"]) <= len(chunks)
-        of_document = any(match[0] in chunk.text for chunk in chunks)
-        return f"[{match['number']}]" if alone and given and not of_document else match[0]
-
-    return _PARENTHESISED.sub(bracket, text)
 
 
 def cited_sentences(pieces: Sequence[str | Marker], *, truncated: bool = False) -> tuple[CitedSentence, ...]:

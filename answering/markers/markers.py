@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from answering.text.sentences import replace_code
+from answering.text.sentences import code_spans, code_within, replace_code
 from answering.types import Chunk
 
 _LABEL = (
@@ -28,7 +28,21 @@ _REFERENCE = re.compile(
     r"(?:(?:^|\s*,)\s*(?:sections?\b|sect?\.|§|chapter\b|ch\.)\s*(?P<section>\S.*))?",
     re.IGNORECASE,
 )
+_NOUN = (
+    r"(?:chunk|passage|excerpt|source|document|doc|snippet|ref|reference|citation|quelle|abschnitt|dokument|fuente"
+    r"|来源|來源|文档|段落|资料|出典|資料|文書|출처|문서)s?"
+)
+_DETAILED = re.compile(
+    rf"(?:(?:see|cf\.?|from|in|as per|per|sources?) ?:? ?)?(?:the )?"
+    rf"(?P<label>{_NOUN}[.:]?[ _-]?#?(?P<number>\d{{1,2}}))"
+    r"(?: ?[,:–—-] ?\D.*)?|(?P<alone>\d{1,2}), ?(?:line|sentence|para(?:graph)?|row)s?\b.*",
+    re.IGNORECASE,
+)
+"""A passage's number with more of it: "Passage 1: Harbor Rules", "passage 1, sentence 3", "1, line 3"."""
 _FILE = re.compile(r"[^\s/\\][^/\\]*\.(?:pdf|md|txt|html?|docx?|rst|epub|odt|rtf|pptx?|tex)", re.IGNORECASE)
+_PARENTHESISED = re.compile(
+    r"(?<=[\w%.!?\"”’`] )\(?(?P<number>\d{1,2})\)(?=[.!?]?(?:\s|\Z))|[(（](?P<words>[^()（）\[\]\n]{3,200})[)）]"
+)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _BRACKET = re.compile(r"(?P<open>\\?[\[【［])|[\]】］]")
 _INVISIBLE = frozenset(("Cf", "Mn", "Me", "Cc"))
@@ -97,6 +111,9 @@ def _read_part(part: str, chunks: Sequence[Chunk]) -> tuple[int, ...] | None:
     bare = _LABEL_FIRST.sub("", part)
     if named := _named(part, chunks) or _named(bare, chunks):
         return named
+    if (detailed := _DETAILED.fullmatch(part)) and not _is_spoken(detailed["label"] or part, chunks):
+        k = int(detailed["number"] or detailed["alone"])
+        return (k - 1,) if 1 <= k <= len(chunks) else None
     match = _REFERENCE.fullmatch(bare)
     if match is None:
         return None
@@ -142,6 +159,39 @@ def names_of(chunk: Chunk) -> frozenset[str]:
 def _fold(text: str) -> str:
     """Fold case, width, white space and quotation marks of *text*, to compare names."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).strip("\"'“”.")
+
+
+def _is_spoken(words: str, chunks: Sequence[Chunk]) -> bool:
+    """Whether a passage has *words* itself, which then name no passage."""
+    return words.casefold() in _folded_texts(tuple(chunk.text for chunk in chunks))
+
+
+@lru_cache(maxsize=32)
+def _folded_texts(texts: tuple[str, ...]) -> str:
+    return "\n".join(texts).casefold()
+
+
+def with_brackets(text: str, chunks: Sequence[Chunk]) -> str:
+    """Write citations in parentheses as in brackets: "(1)" and "1)" at the ends of sentences, "(Passage 1: Title)".
+
+    Only where they can mean nothing but a passage: what a passage itself has so, and code, stays.
+    """
+    code = code_spans(text)
+    in_brackets = re.search(r"[\[【［]\s*\d", text) is not None
+
+    def bracket(match: re.Match[str]) -> str:
+        if _is_spoken(match[0], chunks) or code_within(code, *match.span()):
+            return match[0]
+        if inside := match["words"]:
+            detailed = _DETAILED.fullmatch(visible(inside))
+            named = detailed is not None and not _is_spoken(detailed["label"] or detailed[0], chunks)
+            marker = read_marker(inside, chunks) if named else None
+            return f"[{inside}]" if marker and marker.groups else match[0]
+        alone = match[0].startswith("(") or "(" not in text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        given = 1 <= int(match["number"]) <= len(chunks)
+        return f"[{match['number']}]" if alone and given and not in_brackets else match[0]
+
+    return _PARENTHESISED.sub(bracket, text)
 
 
 def unclosed_bracket(text: str, start: int, end: int | None = None) -> int:

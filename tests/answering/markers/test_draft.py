@@ -32,6 +32,11 @@ def read(text: str, *documents: str) -> str:
         f"{LIFT[:-1]} 1).",
         f"{LIFT[:-1]} [1].",
         f"According to passage 1, {LIFT.replace('The', 'the')}",
+        f"{LIFT[:-1]} (Passage 1: Lift).",
+        f'{LIFT[:-1]} (see passage 1, "Lift").',
+        f"{LIFT[:-1]} [Passage 1, sentence 1].",
+        f"{LIFT[:-1]} [1, line 4].",
+        f"{LIFT[:-1]} (Doc 1).",
     ],
 )
 def test_a_model_may_wrap_and_cite_as_it_likes(text: str) -> None:
@@ -46,11 +51,18 @@ def test_a_model_may_wrap_and_cite_as_it_likes(text: str) -> None:
         "It was built in 1990 (7).",
         "The set {1} is finite.",
         "See form (1)",
+        "The deed (Document 1, signed) is kept.",
+        "The area is `x (doc 1)`.",
     ],
 )
 def test_other_numbers_are_content(text: str) -> None:
     """A number that names no passage, or that a document has so, is no citation."""
-    assert read(text, "See form (1) and wait.") == text
+    assert read(text, "See form (1) and wait. Document 1 is the deed.") == text
+
+
+def test_a_passage_named_behind_a_dash_ends_its_sentence() -> None:
+    """ "— Passage 1." cites in the middle of a paragraph as at its end."""
+    assert read(f"{LIFT[:-1]} — Passage 1. It hums.") == f"{LIFT[:-1]} [1]. It hums."
 
 
 @pytest.mark.parametrize(
