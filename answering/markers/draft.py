@@ -13,7 +13,7 @@ from itertools import pairwise
 from operator import itemgetter
 
 from answering.evidence.claims import claim_span, introduced, is_preamble
-from answering.markers.markers import Marker, merged, with_brackets
+from answering.markers.markers import OTHERWISE, Marker, cites, is_spoken, merged, visible
 from answering.markers.parse import parse, without_dangling
 from answering.text.sentences import Span, code_spans, code_within, sentence_spans
 from answering.types import Chunk, CitedSentence, Source
@@ -32,6 +32,7 @@ _DECLINES = re.compile(
     re.IGNORECASE,
 )
 """A sentence that says that the passages do not answer."""
+_ENDS = re.compile(r"[.!?](?:\s+[^\s\[【]|\s*\Z)|[ ]*(?:\n|\Z)")
 _ANSWER_KEYS = ("answer", "response", "text")
 _CITATION_KEYS = ("citations", "sources", "references", "passages")
 """Members of a JSON object that hold the answer and its chunk numbers, where a model answers in JSON."""
@@ -52,7 +53,7 @@ def read_draft(text: str, chunks: Sequence[Chunk], *, truncated: bool = False) -
     A marker belongs to the sentence it is in, after or, on a new line, before; a preamble's to the sentences below. A
     text that only declines ("I don't know.") has no sentences.
     """
-    text = with_brackets(unwrapped(text), chunks)
+    text = _with_brackets(unwrapped(text), chunks)
     sentences = cited_sentences(parse(without_dangling(text) if truncated else text, chunks), truncated=truncated)
     declines = all(_DECLINES.match(sentence.text.replace("’", "'")) for sentence in sentences)
     return () if declines else sentences
@@ -74,6 +75,29 @@ def unwrapped(text: str) -> str:
     cited: list[object] = next((value[key] for key in _CITATION_KEYS if isinstance(value.get(key), list)), [])
     numbers = [str(number) for number in cited if isinstance(number, int | str) and str(number).isdecimal()]
     return f"{answer} [{', '.join(numbers)}]" if numbers else answer
+
+
+def _with_brackets(text: str, chunks: Sequence[Chunk]) -> str:
+    """Write citations in other signs as in brackets: "(1)" at the end of a sentence, "(Doc 1)", "{1}", "(harbor.md)".
+
+    Only where they can mean nothing but a passage: what a passage itself has so, and code, stays.
+    """
+    code = code_spans(text)
+    in_brackets = re.search(r"[\[【［]\s*\d", text) is not None
+
+    def bracket(match: re.Match[str]) -> str:
+        if is_spoken(match[0], chunks) or code_within(code, *match.span()):
+            return match[0]
+        if words := match["words"]:
+            return f"[{words}]" if cites(visible(words), chunks) else match[0]
+        numbers = re.findall(r"\d+", match[0])
+        given = all(1 <= int(number) <= len(chunks) for number in numbers)
+        if match["ended"]:
+            begun = "" if "(" in match[0] else text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+            given = given and "(" not in begun and (not in_brackets or _ENDS.match(text, match.end()) is not None)
+        return f"[{', '.join(numbers)}]" if given else match[0]
+
+    return OTHERWISE.sub(bracket, text)
 
 
 def cited_sentences(pieces: Sequence[str | Marker], *, truncated: bool = False) -> tuple[CitedSentence, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from answering.text.sentences import code_spans, code_within, replace_code
+from answering.text.sentences import replace_code
 from answering.types import Chunk
 
 _LABEL = (
@@ -40,9 +40,16 @@ _DETAILED = re.compile(
 )
 """A passage's number with more of it: "Passage 1: Harbor Rules", "passage 1, sentence 3", "1, line 3"."""
 _FILE = re.compile(r"[^\s/\\][^/\\]*\.(?:pdf|md|txt|html?|docx?|rst|epub|odt|rtf|pptx?|tex)", re.IGNORECASE)
-_PARENTHESISED = re.compile(
-    r"(?<=[\w%.!?\"”’`] )\(?(?P<number>\d{1,2})\)(?=[.!?]?(?:\s|\Z))|[(（](?P<words>[^()（）\[\]\n]{3,200})[)）]"
+_LIST = r"\d{1,2}(?: ?[,;&] ?\d{1,2}){0,9}"
+OTHERWISE = re.compile(
+    rf"(?<=[\w%.!?\"”’`] )(?P<ended>(?P<bold>\*{{0,3}})\(?{_LIST}\)(?P=bold))(?=[.!?]?(?:\s|\Z))"
+    rf"|(?<=[\w%.!?\"”’`] )\{{{_LIST}\}}(?=[.,;!?]|[ ]*(?:\n|\Z))|[〔〖]{_LIST}[〕〗]|\\cite\w{{0,6}}\{{{_LIST}\}}"
+    rf"|<(?P<tag>ref|cite|citation|source)>{_LIST}</(?P=tag)>|[({{（]{{1,2}}(?P<words>[^(){{}}（）\[\]\n]{{3,200}})[)}}）]{{1,2}}"
 )
+"""Citations that are not in brackets: "(1)", "{1}", "〔1〕", "\\cite{1}", "<ref>1</ref>" and words in parentheses."""
+_WORDED = re.compile(r"(?P<word>[^\W\d_]{1,12})[ _:.#°n-]{0,4}(?P<number>\d{1,2})")
+_OWN_NUMBERS = frozenset("figure fig table step option chapter version equation eq level part day week".split())
+_PLACEHOLDER = re.compile(r"(?:source|passage|document|doc|chunk|citation)(?:[ _](?:id|number|no))?", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _BRACKET = re.compile(r"(?P<open>\\?[\[【［])|[\]】］]")
 _INVISIBLE = frozenset(("Cf", "Mn", "Me", "Cc"))
@@ -84,7 +91,7 @@ def read_marker(inside: str, chunks: Sequence[Chunk]) -> Marker | None:
         return numbers or Marker()
     groups = [_read_part(part.strip(), chunks) for part in seen.split(";") if part.strip()]
     if not groups or None in groups:
-        return None
+        return _read_words(seen, chunks)
     return Marker(tuple(dict.fromkeys(group for group in groups if group)))
 
 
@@ -106,12 +113,26 @@ def read_numbers(seen: str, count: int) -> Marker | None:
     return Marker(tuple(groups)) if any_number else None
 
 
+def _read_words(seen: str, chunks: Sequence[Chunk]) -> Marker | None:
+    """Read "S1", "doc1, doc2" and "Quelle 1" as chunks, and "source_id" as naming none; None where a passage has it."""
+    if _PLACEHOLDER.fullmatch(seen):
+        return None if is_spoken(f"[{seen}]", chunks) else Marker()
+    groups: list[tuple[int, ...]] = []
+    for part in re.split(r" ?[,;&] ?", seen):
+        match = _WORDED.fullmatch(part)
+        own = match is None or match["word"].casefold() in _OWN_NUMBERS or is_spoken(part, chunks)
+        if match is None or own or not 1 <= int(match["number"]) <= len(chunks):
+            return None
+        groups.append((int(match["number"]) - 1,))
+    return Marker(tuple(groups))
+
+
 def _read_part(part: str, chunks: Sequence[Chunk]) -> tuple[int, ...] | None:
     """Find the chunks of "doc, page 5", "page 5", "2, page 5"; None for no citation."""
     bare = _LABEL_FIRST.sub("", part)
     if named := _named(part, chunks) or _named(bare, chunks):
         return named
-    if (detailed := _DETAILED.fullmatch(part)) and not _is_spoken(detailed["label"] or part, chunks):
+    if (detailed := _DETAILED.fullmatch(part)) and not is_spoken(detailed["label"] or part, chunks):
         k = int(detailed["number"] or detailed["alone"])
         return (k - 1,) if 1 <= k <= len(chunks) else None
     match = _REFERENCE.fullmatch(bare)
@@ -161,7 +182,7 @@ def _fold(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).strip("\"'“”.")
 
 
-def _is_spoken(words: str, chunks: Sequence[Chunk]) -> bool:
+def is_spoken(words: str, chunks: Sequence[Chunk]) -> bool:
     """Whether a passage has *words* itself, which then name no passage."""
     return words.casefold() in _folded_texts(tuple(chunk.text for chunk in chunks))
 
@@ -171,27 +192,13 @@ def _folded_texts(texts: tuple[str, ...]) -> str:
     return "\n".join(texts).casefold()
 
 
-def with_brackets(text: str, chunks: Sequence[Chunk]) -> str:
-    """Write citations in parentheses as in brackets: "(1)" and "1)" at the ends of sentences, "(Passage 1: Title)".
-
-    Only where they can mean nothing but a passage: what a passage itself has so, and code, stays.
-    """
-    code = code_spans(text)
-    in_brackets = re.search(r"[\[【［]\s*\d", text) is not None
-
-    def bracket(match: re.Match[str]) -> str:
-        if _is_spoken(match[0], chunks) or code_within(code, *match.span()):
-            return match[0]
-        if inside := match["words"]:
-            detailed = _DETAILED.fullmatch(visible(inside))
-            named = detailed is not None and not _is_spoken(detailed["label"] or detailed[0], chunks)
-            marker = read_marker(inside, chunks) if named else None
-            return f"[{inside}]" if marker and marker.groups else match[0]
-        alone = match[0].startswith("(") or "(" not in text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-        given = 1 <= int(match["number"]) <= len(chunks)
-        return f"[{match['number']}]" if alone and given and not in_brackets else match[0]
-
-    return _PARENTHESISED.sub(bracket, text)
+def cites(seen: str, chunks: Sequence[Chunk]) -> bool:
+    """Whether words in parentheses are a passage's number or a given file."""
+    detailed = _DETAILED.fullmatch(seen)
+    name = _LABEL_FIRST.sub("", seen).partition(",")[0]
+    meant = not is_spoken(detailed["label"] or seen, chunks) if detailed else "." in name and _named(name, chunks)
+    marker = read_marker(seen, chunks) if meant else None
+    return marker is not None and bool(marker.groups or not detailed)
 
 
 def unclosed_bracket(text: str, start: int, end: int | None = None) -> int:

@@ -13,7 +13,7 @@ LIFT = "The goods lift carries at most 400 kg."
 
 
 def chunk(text: str) -> Chunk:
-    return Chunk("c#1", "c", "Lift", text, spans=sentence_spans(text))
+    return Chunk("c#1", "c", "Lift", text, source="lift.md", spans=sentence_spans(text))
 
 
 def read(text: str, *documents: str) -> str:
@@ -37,6 +37,18 @@ def read(text: str, *documents: str) -> str:
         f"{LIFT[:-1]} [Passage 1, sentence 1].",
         f"{LIFT[:-1]} [1, line 4].",
         f"{LIFT[:-1]} (Doc 1).",
+        f"{LIFT[:-1]} [doc1].",
+        f"{LIFT[:-1]} [S1].",
+        f"{LIFT[:-1]} [Quelle 1].",
+        f"{LIFT[:-1]} [来源1].",
+        f"{LIFT[:-1]} （来源：1）.",
+        f"{LIFT[:-1]} {{1}}.",
+        f"{LIFT[:-1]} 〔1〕.",
+        f"{LIFT[:-1]} {{{{source:1}}}}.",
+        f"{LIFT[:-1]} \\cite{{1}}.",
+        f"{LIFT[:-1]} <ref>1</ref>.",
+        f"{LIFT[:-1]} (lift.md).",
+        f"{LIFT[:-1]} (Source: lift.md).",
     ],
 )
 def test_a_model_may_wrap_and_cite_as_it_likes(text: str) -> None:
@@ -53,11 +65,21 @@ def test_a_model_may_wrap_and_cite_as_it_likes(text: str) -> None:
         "See form (1)",
         "The deed (Document 1, signed) is kept.",
         "The area is `x (doc 1)`.",
+        "Use plug [A1] and [Figure 1].",
+        "It is in the list (prices.md).",
+        "Open the set <{1}>",
     ],
 )
 def test_other_numbers_are_content(text: str) -> None:
     """A number that names no passage, or that a document has so, is no citation."""
-    assert read(text, "See form (1) and wait. Document 1 is the deed.") == text
+    assert read(text, "See form (1) and wait. Document 1 is the deed. Plug A1 is red.") == text
+
+
+@pytest.mark.parametrize("text", ["It hums [source_id].", "It hums [source]."])
+def test_a_placeholder_goes(text: str) -> None:
+    """The word that stands for a number in a prompt names nothing, unless a passage has it so."""
+    assert [sentence.text for sentence in read_draft(text, [chunk(LIFT)])] == ["It hums."]
+    assert [sentence.text for sentence in read_draft(text, [chunk(text)])] == [text]
 
 
 def test_a_passage_named_behind_a_dash_ends_its_sentence() -> None:
@@ -73,6 +95,9 @@ def test_a_passage_named_behind_a_dash_ends_its_sentence() -> None:
         "Bring form [12] to desk [3].",
         "An array index such as x[1] counts from zero.",
         "Some say so [1], others [2] do not.",
+        "The set of one is {1}.",
+        "See the record (Doc 1).",
+        "The slot is [P1].",
     ],
 )
 def test_brackets_of_a_document_are_content(text: str) -> None:
