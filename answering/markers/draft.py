@@ -13,7 +13,7 @@ from itertools import pairwise
 from operator import itemgetter
 
 from answering.evidence.claims import claim_span, introduced, is_preamble
-from answering.markers.markers import OTHERWISE, Marker, cites, is_spoken, merged, visible
+from answering.markers.markers import OTHERWISE, POWERED, Marker, cites, is_spoken, merged, visible
 from answering.markers.parse import parse, without_dangling
 from answering.text.sentences import Span, code_spans, code_within, sentence_spans
 from answering.types import Chunk, CitedSentence, Source
@@ -86,11 +86,16 @@ def _with_brackets(text: str, chunks: Sequence[Chunk]) -> str:
     in_brackets = re.search(r"[\[【［]\s*\d", text) is not None
 
     def bracket(match: re.Match[str]) -> str:
-        if is_spoken(match[0], chunks) or code_within(code, *match.span()):
+        if (not match["raised"] and is_spoken(match[0], chunks)) or code_within(code, *match.span()):
             return match[0]
         if words := match["words"]:
             return f"[{words}]" if cites(visible(words), chunks) else match[0]
-        numbers = re.findall(r"\d+", match[0])
+        before = text[max(0, match.start() - 20) : match.start()]
+        if match["raised"] and (
+            POWERED.search(before) or is_spoken("".join(before.split(" ")[-1:]) + match[0], chunks)
+        ):
+            return match[0]
+        numbers = re.findall(r"\d+", visible(re.sub(r"([①-⑳])", r"\1 ", match[0])))
         given = all(1 <= int(number) <= len(chunks) for number in numbers)
         if match["ended"]:
             begun = "" if "(" in match[0] else text[text.rfind("\n", 0, match.start()) + 1 : match.start()]

@@ -41,12 +41,17 @@ _DETAILED = re.compile(
 """A passage's number with more of it: "Passage 1: Harbor Rules", "passage 1, sentence 3", "1, line 3"."""
 _FILE = re.compile(r"[^\s/\\][^/\\]*\.(?:pdf|md|txt|html?|docx?|rst|epub|odt|rtf|pptx?|tex)", re.IGNORECASE)
 _LIST = r"\d{1,2}(?: ?[,;&] ?\d{1,2}){0,9}"
+_SIGN = r"(?:[¹²³⁴-⁹]+|[①-⑳]|<sup>\s*\d{1,2}\s*</sup>|\^\d{1,2}\^|\$\^\{\d{1,2}\}\$)"
 OTHERWISE = re.compile(
-    rf"(?<=[\w%.!?\"”’`] )(?P<ended>(?P<bold>\*{{0,3}})\(?{_LIST}\)(?P=bold))(?=[.!?]?(?:\s|\Z))"
+    rf"(?P<raised>(?:(?<=[^\W\d_])|(?<=[.!?。,;:\"”’)*\n])|(?<=\w )(?={_SIGN}(?:[.,;!?。 ]|\Z)))"
+    rf"{_SIGN}(?:[ ,]{{0,2}}{_SIGN})*)"
+    rf"|(?<=[\w%.!?\"”’`] )(?P<ended>(?P<bold>\*{{0,3}})\(?{_LIST}\)(?P=bold))(?=[.!?]?(?:\s|\Z))"
     rf"|(?<=[\w%.!?\"”’`] )\{{{_LIST}\}}(?=[.,;!?]|[ ]*(?:\n|\Z))|[〔〖]{_LIST}[〕〗]|\\cite\w{{0,6}}\{{{_LIST}\}}"
     rf"|<(?P<tag>ref|cite|citation|source)>{_LIST}</(?P=tag)>|[({{（]{{1,2}}(?P<words>[^(){{}}（）\[\]\n]{{3,200}})[)}}）]{{1,2}}"
 )
-"""Citations that are not in brackets: "(1)", "{1}", "〔1〕", "\\cite{1}", "<ref>1</ref>" and words in parentheses."""
+"""Citations that are not in brackets: "night.¹", "(1)", "{1}", "〔1〕", "\\cite{1}" and words in parentheses."""
+POWERED = re.compile(r"(?:\A|[\W\d_])(?:[^\W\d_]{1,2}|\w*met(?:er|re)s?|feet|foot|inch(?:es)?|miles?|sin|cos|tan)\Z")
+"""A unit or a function: "²" behind it is a power."""
 _WORDED = re.compile(r"(?P<word>[^\W\d_]{1,12})[ _:.#°n-]{0,4}(?P<number>\d{1,2})")
 _OWN_NUMBERS = frozenset("figure fig table step option chapter version equation eq level part day week".split())
 _PLACEHOLDER = re.compile(r"(?:source|passage|document|doc|chunk|citation)(?:[ _](?:id|number|no))?", re.IGNORECASE)

@@ -75,6 +75,20 @@ def test_other_numbers_are_content(text: str) -> None:
     assert read(text, "See form (1) and wait. Document 1 is the deed. Plug A1 is red.") == text
 
 
+@pytest.mark.parametrize("sign", ["¹", "①", "<sup>1</sup>", "^1^", "^[1]^", "$^{1}$"])
+def test_raised_numbers_cite(sign: str) -> None:
+    """A raised number behind a word or a sentence is a citation, and the line below that explains it goes."""
+    for text in (f"It hums softly{sign}.", f"It hums softly.{sign}", f"It hums softly.{sign}\n\n{sign} Lift"):
+        assert read(text).replace(". [1]", " [1].") == "It hums softly [1]."
+
+
+@pytest.mark.parametrize("text", ["A room of 20 m² is x² wide.", "It has 10³ rooms.", "Halls² of 3 metres² are kept."])
+def test_powers_and_notes_of_a_passage_are_content(text: str) -> None:
+    """Behind a digit, a unit or a letter a raised number is a power; what a passage has so stays in any case."""
+    sentences = read_draft(text, [chunk("Halls² of stone."), chunk("Other."), chunk("Third.")])
+    assert [(sentence.text, sentence.sources) for sentence in sentences] == [(text, ())]
+
+
 @pytest.mark.parametrize("text", ["It hums [source_id].", "It hums [source]."])
 def test_a_placeholder_goes(text: str) -> None:
     """The word that stands for a number in a prompt names nothing, unless a passage has it so."""
