@@ -22,6 +22,9 @@ _STUB = re.compile(r"(?:\A|\n)[ \t]*(?:[-*+•]|\(?\d{1,3}[.)]|`{3,}.*|~{3,}.*|#
 _CLOSES = re.compile(r"[*_\"”’»)\]]+(?=\s|\Z)\s*")
 _OPENS_BLOCK = re.compile(r"(?::[*_]{0,3}|^\*\*[^*\n]{1,100}\*\*)(?=[ \t]*\n)", re.MULTILINE)
 _FENCE = re.compile(r"\A\s*```[\w-]*\n(?P<inside>.*?)\n?```\s*\Z", re.DOTALL)
+_CITING = re.compile(r"[^\W\d_](?:\.| |\. )\[\d{1,2}\][.!?]?$", re.MULTILINE)
+_JSON = re.compile(r"\A(?:[^\n\[{]{1,120}\n)?\s*(?:```\w*\s*)?(?P<json>(?:\[\s*)?\{\s*[\"']\w+[\"']\s*:)")
+_BROKEN = re.compile(r"\{\s*([\"'])(?i:answer|response|text)\1\s*:\s*([\"'])(?P<text>(?:\\.|(?!\2)[^\\])*)", re.DOTALL)
 _DECLINES = re.compile(
     r"[\W_]*(?:(?:i'?m|i am|we are) sorry[\W_]+|(?:but|unfortunately|however)[\W_]+)*(?:based on [^,.\n]{1,60},\s*)?"
     r"(?:(?:i|you|we) (?:do not|don't|cannot|can't|could not|couldn't) (?:know|find|answer|determine|say|tell)\b"
@@ -33,8 +36,8 @@ _DECLINES = re.compile(
 )
 """A sentence that says that the passages do not answer."""
 _ENDS = re.compile(r"[.!?](?:\s+[^\s\[【]|\s*\Z)|[ ]*(?:\n|\Z)")
-_ANSWER_KEYS = ("answer", "response", "text")
-_CITATION_KEYS = ("citations", "sources", "references", "passages")
+_ANSWER_KEYS = "answer final_answer response result output statements sentences claims text sentence".split()
+_CITATION_KEYS = "citations citation sources source references passages passage".split()
 """Members of a JSON object that hold the answer and its chunk numbers, where a model answers in JSON."""
 
 
@@ -53,28 +56,37 @@ def read_draft(text: str, chunks: Sequence[Chunk], *, truncated: bool = False) -
     A marker belongs to the sentence it is in, after or, on a new line, before; a preamble's to the sentences below. A
     text that only declines ("I don't know.") has no sentences.
     """
-    text = _with_brackets(unwrapped(text), chunks)
+    text = _with_brackets(unwrapped(text, chunks), chunks)
     sentences = cited_sentences(parse(without_dangling(text) if truncated else text, chunks), truncated=truncated)
     declines = all(_DECLINES.match(sentence.text.replace("’", "'")) for sentence in sentences)
     return () if declines else sentences
 
 
-def unwrapped(text: str) -> str:
-    """Take the answer out of a fence or a JSON object that is all of *text*; its chunk numbers become markers."""
+def unwrapped(text: str, chunks: Sequence[Chunk]) -> str:
+    """Take the answer out of a fence or JSON, whole or broken off; chunk numbers beside it become markers."""
+    begun = _JSON.match(text)
+    if begun and not any(is_spoken(f'"{key}"', chunks) for key in _ANSWER_KEYS):
+        try:
+            answers = _answers(json.JSONDecoder(strict=False).raw_decode(text, begun.start("json"))[0])
+        except (ValueError, RecursionError):
+            broken = _BROKEN.match(text, begun.start("json"))
+            answers = [re.sub(r"\\(n?)", lambda m: m[1] and "\n", broken["text"])] if broken else []
+        text = "\n".join(answers) or text
     fenced = _FENCE.match(text)
-    inside = fenced["inside"] if fenced else text
-    try:
-        value = json.loads(inside)
-    except ValueError:
-        return inside if fenced and "\n" not in inside.strip() else text
+    inside = fenced["inside"] if fenced else ""
+    return inside if inside and ("\n" not in inside.strip() or _CITING.search(inside)) else text
+
+
+def _answers(value: object) -> list[str]:
+    """List the texts of JSON, each with the chunk numbers that stand beside it."""
+    if isinstance(value, list):
+        return [text for item in value for text in _answers(item)]
     if not isinstance(value, dict):
-        return text
-    answer = next((value[key] for key in _ANSWER_KEYS if isinstance(value.get(key), str)), None)
-    if answer is None:
-        return text
-    cited: list[object] = next((value[key] for key in _CITATION_KEYS if isinstance(value.get(key), list)), [])
-    numbers = [str(number) for number in cited if isinstance(number, int | str) and str(number).isdecimal()]
-    return f"{answer} [{', '.join(numbers)}]" if numbers else answer
+        return [value] if isinstance(value, str) else []
+    members = {str(key).casefold(): member for key, member in value.items()}
+    texts = _answers(next((members[key] for key in _ANSWER_KEYS if key in members), None))
+    cited = re.findall(r"\b\d{1,2}\b", str([members[key] for key in _CITATION_KEYS if key in members]))
+    return [*texts[:-1], f"{texts[-1]} [{', '.join(cited)}]"] if texts and cited else texts
 
 
 def _with_brackets(text: str, chunks: Sequence[Chunk]) -> str:
@@ -193,7 +205,8 @@ def _below_preambles(split: _Split, gathered: dict[tuple[int, int], list[Marker]
     Yields (sentence, position, marker) by sentence; the marker of a block of code stands behind its preamble.
     """
     texts = [split.text[start:end] for start, end in split.sentences]
-    fenced = {number for number, span in enumerate(split.sentences) if _is_fenced(split, span)}
+    code = [code_within(split.code, *span) for span in split.sentences]
+    fenced = {number for number, spans in enumerate(code) if any("\n" in split.text[slice(*span)] for span in spans)}
     ends = [0, *(end for _, end in split.sentences)]
     gaps = [split.text[ends[number] : start] for number, (start, _) in enumerate(split.sentences)]
     marked = {sentence for sentence, _ in gathered}
@@ -205,8 +218,3 @@ def _below_preambles(split: _Split, gathered: dict[tuple[int, int], list[Marker]
         marked.update(below)
         if not below:
             yield sentence, position, merged(markers)
-
-
-def _is_fenced(split: _Split, span: Span) -> bool:
-    """Whether a sentence is a block of code, after which no marker can stand."""
-    return any("\n" in split.text[start:end] for start, end in code_within(split.code, *span))

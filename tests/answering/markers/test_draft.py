@@ -27,6 +27,16 @@ def read(text: str, *documents: str) -> str:
         f'{{"answer": "{LIFT}", "citations": [1]}}',
         f'```json\n{{"answer": "{LIFT}", "citations": [1]}}\n```',
         f'{{"response": "{LIFT}", "sources": ["1"]}}',
+        f'{{"reason": "so", "Answer": "{LIFT} [1]"}}',
+        f'{{"answer": [{{"sentence": "{LIFT}", "citations": [1]}}]}}',
+        f'{{"answer": {{"text": "{LIFT}", "source": "Passage 1"}}}}',
+        f'[{{"text": "{LIFT}", "passage": 1}}]',
+        f'Here it is:\n\n```json\n{{"result": "{LIFT} [1]"}}\n```',
+        f'```json\n{{"answer": "{LIFT} [1]"}}',
+        f'{{"answer": "{LIFT} [1]"}}\n\nI hope this helps!',
+        f'{{"answer": "{LIFT} [1]',
+        f"{{'answer': '{LIFT} [1]'}}",
+        f"```\n{LIFT[:-1]} [1].\n```",
         f"{LIFT[:-1]} (1).",
         f"{LIFT} (1)",
         f"{LIFT[:-1]} 1).",
@@ -73,6 +83,12 @@ def test_a_model_may_wrap_and_cite_as_it_likes(text: str) -> None:
 def test_other_numbers_are_content(text: str) -> None:
     """A number that names no passage, or that a document has so, is no citation."""
     assert read(text, "See form (1) and wait. Document 1 is the deed. Plug A1 is red.") == text
+
+
+@pytest.mark.parametrize("text", ['{"port": 80, "text": 7}', '{"answer": "yes"}', "```\nrow = [1]\nrow[1]\n```"])
+def test_json_and_code_of_a_passage_are_content(text: str) -> None:
+    """JSON without an answer, JSON whose keys a passage has, and code stay as they are written."""
+    assert "".join(s.before + s.text for s in read_draft(text, [chunk('Send {"answer": "yes"}.')])) == text
 
 
 @pytest.mark.parametrize("sign", ["¹", "①", "<sup>1</sup>", "^1^", "^[1]^", "$^{1}$"])
