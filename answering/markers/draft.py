@@ -14,7 +14,7 @@ from operator import itemgetter
 
 from answering.evidence.claims import claim_span, introduced, is_preamble
 from answering.markers.declines import declines, without_caveat
-from answering.markers.markers import Marker, merged
+from answering.markers.markers import OTHERWISE, POWERED, Marker, cites, is_spoken, merged, visible
 from answering.markers.parse import parse, without_dangling
 from answering.text.sentences import Span, code_spans, code_within, sentence_spans
 from answering.types import Chunk, CitedSentence, Source
@@ -23,9 +23,12 @@ _STUB = re.compile(r"(?:\A|\n)[ \t]*(?:[-*+•]|\(?\d{1,3}[.)]|`{3,}.*|~{3,}.*|#
 _CLOSES = re.compile(r"[*_\"”’»)\]]+(?=\s|\Z)\s*")
 _OPENS_BLOCK = re.compile(r"(?::[*_]{0,3}|^\*\*[^*\n]{1,100}\*\*)(?=[ \t]*\n)", re.MULTILINE)
 _FENCE = re.compile(r"\A\s*```[\w-]*\n(?P<inside>.*?)\n?```\s*\Z", re.DOTALL)
-_PARENTHESISED = re.compile(r"(?<=[\w%.!?\"”’`] )\(?(?P<number>\d{1,2})\)(?=[.!?]?(?:\s|\Z))")
-_ANSWER_KEYS = ("answer", "response", "text")
-_CITATION_KEYS = ("citations", "sources", "references", "passages")
+_CITING = re.compile(r"[^\W\d_](?:\.| |\. )\[\d{1,2}\][.!?]?$", re.MULTILINE)
+_JSON = re.compile(r"\A(?:[^\n\[{]{1,120}\n)?\s*(?:```\w*\s*)?(?P<json>(?:\[\s*)?\{\s*[\"']\w+[\"']\s*:)")
+_BROKEN = re.compile(r"\{\s*([\"'])(?i:answer|response|text)\1\s*:\s*([\"'])(?P<text>(?:\\.|(?!\2)[^\\])*)", re.DOTALL)
+_ENDS = re.compile(r"[.!?](?:\s+[^\s\[【]|\s*\Z)|[ ]*(?:\n|\Z)")
+_ANSWER_KEYS = "answer final_answer response result output statements sentences claims text sentence".split()
+_CITATION_KEYS = "citations citation sources source references passages passage".split()
 """Members of a JSON object that hold the answer and its chunk numbers, where a model answers in JSON."""
 
 
@@ -44,42 +47,65 @@ def read_draft(text: str, chunks: Sequence[Chunk], *, truncated: bool = False) -
     A marker belongs to the sentence it is in, after or, on a new line, before; a preamble's to the sentences below. A
     text that only declines ("I don't know.") has no sentences.
     """
-    text = _with_brackets(unwrapped(text), chunks)
+    text = _with_brackets(unwrapped(text, chunks), chunks)
     sentences = cited_sentences(parse(without_dangling(text) if truncated else text, chunks), truncated=truncated)
     sentences = tuple(without_caveat(sentence, chunks) for sentence in sentences)
     return () if all(declines(sentence.text, chunks) for sentence in sentences) else sentences
 
 
-def unwrapped(text: str) -> str:
-    """Take the answer out of a fence or a JSON object that is all of *text*; its chunk numbers become markers."""
+def unwrapped(text: str, chunks: Sequence[Chunk]) -> str:
+    """Take the answer out of a fence or JSON, whole or broken off; chunk numbers beside it become markers."""
+    begun = _JSON.match(text)
+    if begun and not any(is_spoken(f'"{key}"', chunks) for key in _ANSWER_KEYS):
+        try:
+            answers = _answers(json.JSONDecoder(strict=False).raw_decode(text, begun.start("json"))[0])
+        except (ValueError, RecursionError):
+            broken = _BROKEN.match(text, begun.start("json"))
+            answers = [re.sub(r"\\(n?)", lambda m: m[1] and "\n", broken["text"])] if broken else []
+        text = "\n".join(answers) or text
     fenced = _FENCE.match(text)
-    inside = fenced["inside"] if fenced else text
-    try:
-        value = json.loads(inside)
-    except ValueError:
-        return inside if fenced and "\n" not in inside.strip() else text
+    inside = fenced["inside"] if fenced else ""
+    return inside if inside and ("\n" not in inside.strip() or _CITING.search(inside)) else text
+
+
+def _answers(value: object) -> list[str]:
+    """List the texts of JSON, each with the chunk numbers that stand beside it."""
+    if isinstance(value, list):
+        return [text for item in value for text in _answers(item)]
     if not isinstance(value, dict):
-        return text
-    answer = next((value[key] for key in _ANSWER_KEYS if isinstance(value.get(key), str)), None)
-    if answer is None:
-        return text
-    cited: list[object] = next((value[key] for key in _CITATION_KEYS if isinstance(value.get(key), list)), [])
-    numbers = [str(number) for number in cited if isinstance(number, int | str) and str(number).isdecimal()]
-    return f"{answer} [{', '.join(numbers)}]" if numbers else answer
+        return [value] if isinstance(value, str) else []
+    members = {str(key).casefold(): member for key, member in value.items()}
+    texts = _answers(next((members[key] for key in _ANSWER_KEYS if key in members), None))
+    cited = re.findall(r"\b\d{1,2}\b", str([members[key] for key in _CITATION_KEYS if key in members]))
+    return [*texts[:-1], f"{texts[-1]} [{', '.join(cited)}]"] if texts and cited else texts
 
 
 def _with_brackets(text: str, chunks: Sequence[Chunk]) -> str:
-    """Write "(1)" and "1)" at the ends of sentences as "[1]", where they can mean nothing but a passage."""
-    if re.search(r"[\[【［]\s*\d", text):
-        return text  # it cites in brackets
+    """Write citations in other signs as in brackets: "(1)" at the end of a sentence, "(Doc 1)", "{1}", "(harbor.md)".
+
+    Only where they can mean nothing but a passage: what a passage itself has so, and code, stays.
+    """
+    code = code_spans(text)
+    in_brackets = re.search(r"[\[【［]\s*\d", text) is not None
 
     def bracket(match: re.Match[str]) -> str:
-        alone = match[0].startswith("(") or "(" not in text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-        given = 1 <= int(match["number"]) <= len(chunks)
-        of_document = any(match[0] in chunk.text for chunk in chunks)
-        return f"[{match['number']}]" if alone and given and not of_document else match[0]
+        if (not match["raised"] and is_spoken(match[0], chunks)) or code_within(code, *match.span()):
+            return match[0]
+        if words := match["words"]:
+            return f"[{words}]" if cites(visible(words), chunks) else match[0]
+        before = text[max(0, match.start() - 20) : match.start()]
+        if match["raised"] and (
+            POWERED.search(before) or is_spoken("".join(before.split(" ")[-1:]) + match[0], chunks)
+        ):
+            return match[0]
+        numbers = re.findall(r"\d+", visible(re.sub(r"([①-⑳])", r"\1 ", match[0])))
+        given = all(1 <= int(number) <= len(chunks) for number in numbers)
+        if match["ended"]:
+            begun = "" if "(" in match[0] else text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+            given = given and "(" not in begun and (not in_brackets or _ENDS.match(text, match.end()) is not None)
+        return f"[{', '.join(numbers)}]" if given else match[0]
 
-    return _PARENTHESISED.sub(bracket, text)
+    return OTHERWISE.sub(bracket, text)
 
 
 def cited_sentences(pieces: Sequence[str | Marker], *, truncated: bool = False) -> tuple[CitedSentence, ...]:
@@ -170,7 +196,8 @@ def _below_preambles(split: _Split, gathered: dict[tuple[int, int], list[Marker]
     Yields (sentence, position, marker) by sentence; the marker of a block of code stands behind its preamble.
     """
     texts = [split.text[start:end] for start, end in split.sentences]
-    fenced = {number for number, span in enumerate(split.sentences) if _is_fenced(split, span)}
+    code = [code_within(split.code, *span) for span in split.sentences]
+    fenced = {number for number, spans in enumerate(code) if any("\n" in split.text[slice(*span)] for span in spans)}
     ends = [0, *(end for _, end in split.sentences)]
     gaps = [split.text[ends[number] : start] for number, (start, _) in enumerate(split.sentences)]
     marked = {sentence for sentence, _ in gathered}
@@ -182,8 +209,3 @@ def _below_preambles(split: _Split, gathered: dict[tuple[int, int], list[Marker]
         marked.update(below)
         if not below:
             yield sentence, position, merged(markers)
-
-
-def _is_fenced(split: _Split, span: Span) -> bool:
-    """Whether a sentence is a block of code, after which no marker can stand."""
-    return any("\n" in split.text[start:end] for start, end in code_within(split.code, *span))

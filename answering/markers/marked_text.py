@@ -26,6 +26,7 @@ _JOINT = re.compile(rf"(?<={MARK})[ \t]*(?:[,;&+][ \t]*)?(?:(?:and|or)[ \t]+)?(?
 _HELD = re.compile(
     r"\([ \t]*(?:(?:see|cf\.?|from|per|sources?|ref(?:erence)?s?\.?|citations?|chunks?)(?![\w-])[ \t]*+:?[ \t]*+)?"
     rf"(?P<held>{MARK}+)[ \t]*\)|\*{{1,3}}(?P<bold>{MARK}+)\*{{1,3}}|<sup>\s*(?P<raised>{MARK}+)\s*</sup>"
+    rf"|\^(?P<carets>{MARK}+)\^|\$\^\{{(?P<power>{MARK}+)\}}\$"
     rf"|(?:(?<=[.!?)][ ])|(?<=\n))(?:sources?|references?|citations?)[ \t]*:[ \t]*(?P<named>{MARK}+)",
     re.IGNORECASE,
 )

@@ -28,7 +28,33 @@ _REFERENCE = re.compile(
     r"(?:(?:^|\s*,)\s*(?:sections?\b|sect?\.|§|chapter\b|ch\.)\s*(?P<section>\S.*))?",
     re.IGNORECASE,
 )
+_NOUN = (
+    r"(?:chunk|passage|excerpt|source|document|doc|snippet|ref|reference|citation|quelle|abschnitt|dokument|fuente"
+    r"|来源|來源|文档|段落|资料|出典|資料|文書|출처|문서)s?"
+)
+_DETAILED = re.compile(
+    rf"(?:(?:see|cf\.?|from|in|as per|per|sources?) ?:? ?)?(?:the )?"
+    rf"(?P<label>{_NOUN}[.:]?[ _-]?#?(?P<number>\d{{1,2}}))"
+    r"(?: ?[,:–—-] ?\D.*)?|(?P<alone>\d{1,2}), ?(?:line|sentence|para(?:graph)?|row)s?\b.*",
+    re.IGNORECASE,
+)
+"""A passage's number with more of it: "Passage 1: Harbor Rules", "passage 1, sentence 3", "1, line 3"."""
 _FILE = re.compile(r"[^\s/\\][^/\\]*\.(?:pdf|md|txt|html?|docx?|rst|epub|odt|rtf|pptx?|tex)", re.IGNORECASE)
+_LIST = r"\d{1,2}(?: ?[,;&] ?\d{1,2}){0,9}"
+_SIGN = r"(?:[¹²³⁴-⁹]+|[①-⑳]|<sup>\s*\d{1,2}\s*</sup>|\^\d{1,2}\^|\$\^\{\d{1,2}\}\$)"
+OTHERWISE = re.compile(
+    rf"(?P<raised>(?:(?<=[^\W\d_])|(?<=[.!?。,;:\"”’)*\n])|(?<=\w )(?={_SIGN}(?:[.,;!?。 ]|\Z)))"
+    rf"{_SIGN}(?:[ ,]{{0,2}}{_SIGN})*)"
+    rf"|(?<=[\w%.!?\"”’`] )(?P<ended>(?P<bold>\*{{0,3}})\(?{_LIST}\)(?P=bold))(?=[.!?]?(?:\s|\Z))"
+    rf"|(?<=[\w%.!?\"”’`] )\{{{_LIST}\}}(?=[.,;!?]|[ ]*(?:\n|\Z))|[〔〖]{_LIST}[〕〗]|\\cite\w{{0,6}}\{{{_LIST}\}}"
+    rf"|<(?P<tag>ref|cite|citation|source)>{_LIST}</(?P=tag)>|[({{（]{{1,2}}(?P<words>[^(){{}}（）\[\]\n]{{3,200}})[)}}）]{{1,2}}"
+)
+"""Citations that are not in brackets: "night.¹", "(1)", "{1}", "〔1〕", "\\cite{1}" and words in parentheses."""
+POWERED = re.compile(r"(?:\A|[\W\d_])(?:[^\W\d_]{1,2}|\w*met(?:er|re)s?|feet|foot|inch(?:es)?|miles?|sin|cos|tan)\Z")
+"""A unit or a function: "²" behind it is a power."""
+_WORDED = re.compile(r"(?P<word>[^\W\d_]{1,12})[ _:.#°n-]{0,4}(?P<number>\d{1,2})")
+_OWN_NUMBERS = frozenset("figure fig table step option chapter version equation eq level part day week".split())
+_PLACEHOLDER = re.compile(r"(?:source|passage|document|doc|chunk|citation)(?:[ _](?:id|number|no))?", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _BRACKET = re.compile(r"(?P<open>\\?[\[【［])|[\]】］]")
 _INVISIBLE = frozenset(("Cf", "Mn", "Me", "Cc"))
@@ -70,7 +96,7 @@ def read_marker(inside: str, chunks: Sequence[Chunk]) -> Marker | None:
         return numbers or Marker()
     groups = [_read_part(part.strip(), chunks) for part in seen.split(";") if part.strip()]
     if not groups or None in groups:
-        return None
+        return _read_words(seen, chunks)
     return Marker(tuple(dict.fromkeys(group for group in groups if group)))
 
 
@@ -92,11 +118,28 @@ def read_numbers(seen: str, count: int) -> Marker | None:
     return Marker(tuple(groups)) if any_number else None
 
 
+def _read_words(seen: str, chunks: Sequence[Chunk]) -> Marker | None:
+    """Read "S1", "doc1, doc2" and "Quelle 1" as chunks, and "source_id" as naming none; None where a passage has it."""
+    if _PLACEHOLDER.fullmatch(seen):
+        return None if is_spoken(f"[{seen}]", chunks) else Marker()
+    groups: list[tuple[int, ...]] = []
+    for part in re.split(r" ?[,;&] ?", seen):
+        match = _WORDED.fullmatch(part)
+        own = match is None or match["word"].casefold() in _OWN_NUMBERS or is_spoken(part, chunks)
+        if match is None or own or not 1 <= int(match["number"]) <= len(chunks):
+            return None
+        groups.append((int(match["number"]) - 1,))
+    return Marker(tuple(groups))
+
+
 def _read_part(part: str, chunks: Sequence[Chunk]) -> tuple[int, ...] | None:
     """Find the chunks of "doc, page 5", "page 5", "2, page 5"; None for no citation."""
     bare = _LABEL_FIRST.sub("", part)
     if named := _named(part, chunks) or _named(bare, chunks):
         return named
+    if (detailed := _DETAILED.fullmatch(part)) and not is_spoken(detailed["label"] or part, chunks):
+        k = int(detailed["number"] or detailed["alone"])
+        return (k - 1,) if 1 <= k <= len(chunks) else None
     match = _REFERENCE.fullmatch(bare)
     if match is None:
         return None
@@ -142,6 +185,25 @@ def names_of(chunk: Chunk) -> frozenset[str]:
 def _fold(text: str) -> str:
     """Fold case, width, white space and quotation marks of *text*, to compare names."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).strip("\"'“”.")
+
+
+def is_spoken(words: str, chunks: Sequence[Chunk]) -> bool:
+    """Whether a passage has *words* itself, which then name no passage."""
+    return words.casefold() in _folded_texts(tuple(chunk.text for chunk in chunks))
+
+
+@lru_cache(maxsize=32)
+def _folded_texts(texts: tuple[str, ...]) -> str:
+    return "\n".join(texts).casefold()
+
+
+def cites(seen: str, chunks: Sequence[Chunk]) -> bool:
+    """Whether words in parentheses are a passage's number or a given file."""
+    detailed = _DETAILED.fullmatch(seen)
+    name = _LABEL_FIRST.sub("", seen).partition(",")[0]
+    meant = not is_spoken(detailed["label"] or seen, chunks) if detailed else "." in name and _named(name, chunks)
+    marker = read_marker(seen, chunks) if meant else None
+    return marker is not None and bool(marker.groups or not detailed)
 
 
 def unclosed_bracket(text: str, start: int, end: int | None = None) -> int:

@@ -40,7 +40,7 @@ _NUMBERED = re.compile(
 )
 _AFTERWARDS = re.compile(
     rf"\([ ]?(?:(?:see|cf\.?|from|in|per|sources?:)[ ])?{_NOUN}(?P<held>{MARK}+)[ ]?\)"
-    rf"|(?:[ ][—–-]{{1,2}}[ ]|(?<=[.!?)])[ ]|,[ ])(?:sources?:[ ])?{_NOUN}(?P<last>{MARK}+)(?=\.?[ ]?(?:\n|\Z))",
+    rf"|(?:[ ][—–-]{{1,2}}[ ]|(?<=[.!?)])[ ]|,[ ])(?:sources?:[ ])?{_NOUN}(?P<last>{MARK}+)(?=\.?[ ]?(?:\n|\Z)|\.[ ])",
     re.IGNORECASE,
 )
 _N = rf"(?:(?:the[ ])?(?:{_SOURCE_NOUN}[ ])?|{_NOUN})(?P<marks>{MARK}+)"
