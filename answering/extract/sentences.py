@@ -18,6 +18,7 @@ from answering.text.blocks import (
     labels_above,
     list_around,
     table_header,
+    table_rows,
 )
 from answering.text.sentences import sentence_spans
 from answering.text.terms import vocabulary
@@ -39,6 +40,8 @@ _STEPS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """A question that asks for steps."""
+_ASKS_ALL = re.compile(r"\A\W*(?:list|name)\b|\ball (?:the )?\w+s\b|\b(?:which|what) \w+s? are there\b", re.IGNORECASE)
+"""A question for all rows of a table."""
 WITHIN, WITHIN_PER_WORD = 0.6, 0.008
 """Least share of the best score for a further sentence, and what each of its words adds: a short one costs little."""
 
@@ -77,6 +80,8 @@ def answering_sentences(chunk: Chunk, question: str, most: int = MAX_SENTENCES) 
     numbers = [chunk.spans.index((s.start, s.end)) for s in chosen.values()]
     introduced = introduced_by(chunk, numbers[0])[:MAX_ITEMS]
     added, headers = [*introduced], {header for n in numbers for header in table_header(chunk, n)}
+    if _ASKS_ALL.search(question) and headers and len(rows := table_rows(chunk, min(headers))) <= MAX_ITEMS:
+        added += rows
     for n in numbers:
         items = list_around(chunk, n)
         if not items:

@@ -15,7 +15,7 @@ _LISTED = rf"(?:what|how|why|which\s+(?!{AUXILIARY})\w+|(?:when|where)\s+{AUXILI
 """What opens a question in a list, and no clause about the noun before it (", who is on duty, …")."""
 _CONJUNCTION = re.compile(
     rf"(?i)\s*;\s*(?=\S)|,?\s+(?:and\s+also|as\s+well\s+as|and|also|plus)\s+(?={_PREPOSITION}{WH})"
-    rf"|,\s+(?={_LISTED}\b[^?]*,\s+and\s+{_PREPOSITION}{WH})"
+    rf"|,\s+(?={_LISTED}\b[^?]*,?\s+and\s+{_PREPOSITION}{WH})"
 )
 _AND_PERSON = rf",?\s+and\s+(?={AUXILIARY}\s+(?:i|we|you|they|he|she|it|there|any\w+|every\w+)\s+\w)"
 _AND_NOUN = (

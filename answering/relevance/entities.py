@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from answering.relevance.named_things import LEAD, TOKEN, Named, contrast_of, is_name, named_things
 from answering.text.blocks import cells, is_row, row_with_column_names, table_header, table_rows
-from answering.text.terms import is_content, question_stems, stem, stems, words
+from answering.text.terms import asks_whether, is_content, question_stems, stem, stems, words
 from answering.types import About, Chunk
 
 LOOKED_UP, NAMED = 6.0, 1.0
@@ -110,6 +110,8 @@ def asked_labels(question: str) -> Named:
     capital = sum(map(is_name, tokens)) > len(tokens) / 2
     named = named_things(question)
     capital = capital or _ENGLISH.isdisjoint(map(str.lower, tokens))
+    if asks_whether(question):  # "Open on Sunday?": "Till Friday."
+        named = {noun: labels for noun, labels in named.items() if noun not in ("weekday", "month")}
     return {
         noun: labels
         for noun, labels in named.items()

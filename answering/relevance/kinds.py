@@ -109,12 +109,24 @@ _LEAST, _MOST = (
     frozenset(map(stem, ("minimum", "lowest"))),
     frozenset(map(stem, ("maximum", "highest"))),
 )
-_OPPOSITES = ((_BEGINS, _ENDS), (_ENDS, _BEGINS), (_LEAST, _MOST), (_MOST, _LEAST))
+_EXTREMES = (
+    "cheapest/dearest shortest/longest smallest/largest smallest/biggest oldest/newest oldest/youngest "
+    "heaviest/lightest earliest/latest slowest/fastest"
+)
+_PAIRS = [tuple(frozenset({stem(word)}) for word in pair.split("/")) for pair in _EXTREMES.split()]
+_TIMED = ((_BEGINS, _ENDS), (_ENDS, _BEGINS))
+_OPPOSITES = ((_LEAST, _MOST), (_MOST, _LEAST), *_PAIRS, *((most, least) for least, most in _PAIRS))
 ASKS_END = re.compile(
-    r"\b(?:start|begin|open|commenc|end|finish|clos|shut|stop|expir|minimum|lowest|maximum|highest)\w*\b", re.IGNORECASE
+    rf"\b(?:(?:start|begin|open|commenc|end|finish|clos|shut|stop|expir|minimum|lowest|maximum|highest)\w*"
+    rf"|{'|'.join(re.split('[/ ]', _EXTREMES))})\b",
+    re.IGNORECASE,
 )
 """A question that may ask for one of two ends."""
-_SPAN = re.compile(r"\b(?:to|until|till|through|between|lasts?|runs?|for)\b|\d ?[-–—] ?\d|\w [–—] \w", re.IGNORECASE)
+_SPAN = re.compile(
+    r"\b(?:to|until|till|through|between|lasts?|runs?)\b|\bfor (?:an? |the (?:first|whole|next) |\d)"
+    r"|\d ?[-–—] ?\d|\w [–—] \w",
+    re.IGNORECASE,
+)
 """What names both ends of something: "open from 9 to 17"."""
 _ANY_DAY = re.compile(r"\b(?:every day|daily|any|all|except|but|other|rest|holidays?)\b", re.IGNORECASE)
 _NAME = re.compile(
@@ -150,8 +162,7 @@ def is_of_other_end(question: str, text: str) -> bool:
         and asked.isdisjoint(theirs)
         and said.isdisjoint(mine)
         and not said.isdisjoint(theirs)
-        for mine, theirs in _OPPOSITES
-        if asks_time or mine in (_LEAST, _MOST)
+        for mine, theirs in (*_OPPOSITES, *(_TIMED if asks_time else ()))
     )
 
 

@@ -37,6 +37,7 @@ _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 _MONTHS = "January February March April May June July August September October November December".split()
 _CALENDAR = (frozenset(map(str.lower, _DAYS)), frozenset(map(str.lower, _MONTHS)))
 _DAY = re.compile(rf"\b(?:{'|'.join(_DAYS)})\b")
+POSSESSIVE = re.compile(r"['’]s?\b(?=\W|\Z)")
 _MONTH = re.compile(rf"(?<=\w )(?:{'|'.join(_MONTHS)})\b")
 _DATE = re.compile(rf"\d{{1,2}}(?:st|nd|rd|th)? (?:{'|'.join(_MONTHS)})\b|\b(?:{'|'.join(_MONTHS)}) \d")
 _SEVERAL = re.compile(
@@ -62,7 +63,7 @@ def named_things(text: str, *, heading: bool = False) -> Named:
     The word that opens a sentence is no name, for its capital letter says nothing; that of a *heading* may be a noun.
     """
     found: dict[str, set[str]] = {}
-    tokens = ["", *_linked(TOKEN.findall(text))]
+    tokens = ["", *_linked(TOKEN.findall(text := POSSESSIVE.sub("", text)))]
     for first, second, third in zip(tokens, tokens[1:], [*tokens[2:], ""], strict=False):
         word, label = first.lower(), second.lower()
         pronoun = second == "I" and third[:1].isalpha()  # "the kiln I use"
@@ -120,7 +121,8 @@ def _names(tokens: Sequence[str], *, heading: bool) -> Iterator[tuple[str, str]]
 
 def is_name(token: str) -> bool:
     """Whether *token* is written as a name; a number or code is a label whatever its letters."""
-    return len(token) > 1 and token[0].isupper() and is_content(token.lower())
+    capital = len(token) > 1 and token[0].isupper() and is_content(token.lower())
+    return capital and token[:-1] not in _DAYS  # "on Mondays"
 
 
 def contrast_of(word: str) -> frozenset[str]:

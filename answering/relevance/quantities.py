@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from answering.relevance.dimensions import DIMENSIONS
 from answering.text.amounts import UNITS_BY_NAME, amounts
-from answering.text.terms import NUMBERS, stem, stems
+from answering.text.terms import NUMBERS, stem, stems, words
 
 DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days"
 _ASKS_NUMBER = re.compile(
@@ -68,6 +68,12 @@ _NO_MEASURE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """An hour of the day, or how often: no amount of anything else ("water every second day", "no noise after six")."""
+_BOUND = re.compile(
+    r"\b(?:(?:more|less|fewer|other) than|over|under|above|below|at (?:least|most)|up to) \W?\d[\d.,]*"
+    r"(?: ?[^\W\d]{1,4}\b)?"
+    r"|\b\d[\d.,]*(?: [A-Za-z]+)? or (?:more|less|fewer|above|below)\b",
+    re.IGNORECASE,
+)
 _ITEM_LABEL = re.compile(r"^\w+ \d+(?=:)")
 """A label that opens a line ("Bike 3: red"), whose number is no amount."""
 
@@ -136,7 +142,12 @@ def _has_count(question: str, text: str) -> bool:
     return bool(found & (asked | {""})) or bool(_COUNT.search(text))
 
 
+def without_bounds(question: str) -> str:
+    """Return *question* without the amounts that it compares with: "more than 100 EUR" names no 100 EUR."""
+    return _BOUND.sub(" ", question)
+
+
 def _counted(question: str) -> list[str]:
     """Return the words after "how many" in *question*, the first three: what is counted."""
     *_, asked = ASKS_HOW_MANY.split(question.lower(), maxsplit=1)
-    return asked.split()[:3]
+    return words(asked)[:3]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from answering.relevance.named_things import are_alike, content, tokens_of
 from answering.text.blocks import before, cells, table_header
-from answering.text.terms import QUESTION_WORDS, STOP_WORDS, is_content, stem, stems, vocabulary, words
+from answering.text.terms import QUESTION_WORDS, STOP_WORDS, is_content, is_number, stem, stems, vocabulary, words
 from answering.types import Chunk
 
 _NAMED_SUBJECT = re.compile(
@@ -116,7 +116,7 @@ def of_unknown_kind(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[in
     known = _known(chunks)
     spelled = frozenset(word for chunk in chunks for word in words(f"{chunk.headings}\n{chunk.text}"))
     for word, noun in pairwise(tokens_of(question)):
-        if not (is_content(word) and is_content(noun)) or word in spelled:
+        if not (is_content(word) and is_content(noun)) or is_number(word) or word in spelled:
             continue
         headed = {at: _words_before(noun, chunk.section or "") for at, chunk in enumerate(chunks)}
         kinds = {

@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 from answering.relevance.entities import names_another, of_others
+from answering.relevance.named_things import POSSESSIVE
 from answering.text.blocks import before, bullet, introduced_row, introduction, is_row, row_with_column_names
 from answering.text.terms import AUXILIARIES, coverage, is_content, question_stems, stem, stems, vocabulary, words
 from answering.types import Chunk
@@ -50,8 +51,9 @@ _NO_THINGS = frozenset(
 _ASKED_FOR = re.compile(r"w+ba([cC]+)(?=p[acC])")
 """What is asked of a thing: "What is the price of …"."""
 _REFERS = frozenset("it its he his she her they them their this that these those such there".split())
+OPENING = 3
+"""Words of a sentence among which its subject stands."""
 _NAME = re.compile(r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)+")
-_POSSESSIVE = re.compile(r"['’]s?\b(?=\W|\Z)")
 _FIELD = re.compile(r"[^:.|]{1,40}:\s")
 
 
@@ -152,7 +154,7 @@ def _has_rival_name(question: str, sentence: str, said: str) -> bool:
 
 def _names(text: str) -> list[list[str]]:
     """Return the content words of each run of words with a capital letter in *text*, if they are two at least."""
-    runs = _NAME.findall(_POSSESSIVE.sub("", text))
+    runs = _NAME.findall(POSSESSIVE.sub("", text))
     names = [[word for word in words(run) if is_content(word)] for run in runs]
     return [name for name in names if len(name) > 1]
 
@@ -160,7 +162,7 @@ def _names(text: str) -> list[list[str]]:
 def _referred_to(chunk: Chunk, n: int) -> list[str]:
     """Return what sentence *n* may take its subject from: its lead-in, and what is before it if it names none.
 
-    That is its paragraph's beginning, or of the first of a paragraph the one before; of an answer, its question.
+    That is the last sentence before it that opens with no pronoun, in its paragraph; of an answer, its question.
     """
     sentences, lead = chunk.sentences, introduction(chunk, n)
     if n and sentences[n - 1].endswith("?"):
@@ -169,8 +171,10 @@ def _referred_to(chunk: Chunk, n: int) -> list[str]:
         return [lead, *(sentences[at] for at in range(n) if not _is_field(chunk, at))]
     if _REFERS.isdisjoint(words(sentences[n])):
         return [lead]
-    first = next((at for at in range(n - 1, 0, -1) if "\n\n" in before(chunk, at)), 0)
-    return [lead, *sentences[first:n]]
+    opening = [
+        at for at in range(n) if "\n\n" in before(chunk, at) or _REFERS.isdisjoint(words(sentences[at])[:OPENING])
+    ]
+    return [lead, *sentences[max(opening, default=0) : n]]
 
 
 def _is_field(chunk: Chunk, n: int) -> bool:

@@ -248,6 +248,19 @@ def test_a_denial_answers_whether_something_is_so() -> None:
     assert "They cannot be reserved." in answer("Can parking places be reserved?", chunk("p", text, 0.5, 0.9))
 
 
+def test_all_rows_are_quoted_where_all_are_asked_for() -> None:
+    """Of a short table; else the three best would be an answer that lacks some without a word."""
+    rows = ("| Ticket | Price |", "| Day | 8 |", "| Week | 30 |", "| Month | 90 |", "| Year | 300 |")
+    table = chunk("table", "\n".join(rows), 0.5, 0.9, 0.8, 0.7, 0.3)
+    for question, count in (
+        ("List all tickets", 5),
+        ("Which tickets are there?", 5),
+        ("What is the price of a day?", 4),
+    ):
+        assert len(extract(SubqueryResults(question, (table,)))) <= count
+    assert [s.text for s in extract(SubqueryResults("List all tickets", (table,)))] == [*rows]
+
+
 CAMP = """\
 - Dogs
   - on a lead

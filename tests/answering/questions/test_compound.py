@@ -47,6 +47,10 @@ from answering.questions.compound import MAX_SUB_QUESTIONS, split_questions
             ("Which formats are read", "how do I book the pool", "when is lunch served", "what did Ada paint?"),
         ),
         (
+            "What does a locker cost, what does a towel cost and when is the sauna closed?",
+            ("What does a locker cost", "what does a towel cost", "when is the sauna closed?"),
+        ),
+        (
             "What does the chart, which is in Rome, show, and where can I buy it?",
             ("What does the chart, which is in Rome, show", "where can I buy the chart?"),
         ),

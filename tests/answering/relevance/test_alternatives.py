@@ -255,3 +255,27 @@ def test_a_reply_takes_the_place_of_what_it_quotes(reply: str, others: list[bool
     quoted = chunk_of("The hall costs 250 euros.", f"{QUOTED}: Max, 1 May", "2")
     _, earlier = compared("What does the hall cost?", [chunk_of(reply, None, "1"), quoted])
     assert [about is About.ANOTHER for about in earlier.about] == others
+
+
+DUTIES = "The porter is Ida Holm, extension 12. The cook is Nils Roe. On Mondays the hall is closed."
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("What is Ida Holm's extension?", "The porter is Ida Holm, extension 12."),
+        ("Is the hall closed on Tuesdays?", "On Mondays the hall is closed."),
+        ("Does a room of 130 EUR need leave?", "On Mondays the hall is closed."),
+    ],
+)
+def test_what_only_looks_like_a_name_tells_nothing_apart(question: str, sentence: str) -> None:
+    """The ending of a name, a weekday that is asked for by yes or no, and an amount before a noun are none."""
+    assert about_of(question, [chunk_of(DUTIES)])[sentence] is not About.ANOTHER
+
+
+def test_an_amount_to_compare_with_is_no_key() -> None:
+    """Of what costs more than 100 euros a row with 100 euros is not the one that is asked for."""
+    table = "| Tool | Deposit |\n| Saw | 100 EUR |\n| Drill | 150 EUR |"
+    about = about_of("Which tools have a deposit of more than 100 EUR?", [chunk_of(table)])
+    assert about["| Saw | 100 EUR |"] is not About.LOOKED_UP
+    assert about["| Drill | 150 EUR |"] is not About.ANOTHER

@@ -50,7 +50,11 @@ def test_a_span_of_time_is_no_time_of_day(question: str) -> None:
         ("When does the harvest end?", "The harvest starts on 8 and closes on 20 August.", False),
         ("What time does the hall open?", "The hall closes at 21:00.", True),
         ("What time does the hall close?", "The hall is open until 21:00.", False),
+        ("When did the contract start?", "The contract for the vans ends on 30 June.", True),
+        ("When does the offer end?", "The offer starts on 3 May and holds for 10 days.", False),
         ("What is the maximum age?", "The minimum age is 10 years.", True),
+        ("What is the shortest rental?", "The longest rental is four weeks.", True),
+        ("Which is the newest building?", "The oldest building is the mill, the newest the barn.", False),
         ("Where do I open the valve?", "Close the valve by the red lever.", False),
     ],
 )
