@@ -12,7 +12,7 @@ from itertools import compress, groupby, zip_longest
 from answering.relevance.entities import about_labels, asked_labels, of_earlier_message
 from answering.relevance.named_things import are_alike, content, exchanged, is_same_form, tokens_of
 from answering.relevance.openings import of_other_opening
-from answering.relevance.quantities import without_bounds
+from answering.relevance.quantities import BOUND
 from answering.relevance.subjects import (
     is_other_language,
     of_other_complement,
@@ -54,7 +54,7 @@ class Comparison:
     kinds: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        named = without_bounds(self.question)
+        named = BOUND.sub(" ", self.question)
         self.tokens, self.stems = tokens_of(named), content(named)
 
 

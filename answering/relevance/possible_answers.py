@@ -9,6 +9,8 @@ from answering.relevance.kinds import (
     ASKS_END,
     ASKS_PERIOD,
     KINDS,
+    ON_DATE,
+    is_of_other_date,
     is_of_other_days,
     is_of_other_end,
     is_of_other_period,
@@ -110,6 +112,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
 def is_about_another(question: str, chunk: Chunk) -> tuple[bool, ...]:
     """Tell for each sentence of *chunk* whether it is about another thing, year or day than *question* names."""
     on_day = None if asks_whether(question) else _ASKS_ON_DAY.search(question)  # "Open on Sunday?": "Till Friday."
+    on_date = None if asks_whether(question) else ON_DATE.search(question)
     for_period, for_end = ASKS_PERIOD.search(question), ASKS_END.search(question)
     others = of_others(question, chunk)
     rivals = _of_rivals(question, chunk.sentences)
@@ -118,6 +121,7 @@ def is_about_another(question: str, chunk: Chunk) -> tuple[bool, ...]:
         or n in rivals
         or names_another(question, introduced_row(chunk, n))
         or (on_day is not None and is_of_other_days(on_day[0], text))
+        or (on_date is not None and is_of_other_date(question, text))
         or (
             for_period is not None
             and is_of_other_period(question, row_with_column_names(chunk, n), row=is_row(chunk, n))

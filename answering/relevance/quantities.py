@@ -68,12 +68,13 @@ _NO_MEASURE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """An hour of the day, or how often: no amount of anything else ("water every second day", "no noise after six")."""
-_BOUND = re.compile(
+BOUND = re.compile(
     r"\b(?:(?:more|less|fewer|other) than|over|under|above|below|at (?:least|most)|up to) \W?\d[\d.,]*"
     r"(?: ?[^\W\d]{1,4}\b)?"
     r"|\b\d[\d.,]*(?: [A-Za-z]+)? or (?:more|less|fewer|above|below)\b",
     re.IGNORECASE,
 )
+"""An amount that a question compares with: "more than 100 EUR" names no 100 EUR."""
 _ITEM_LABEL = re.compile(r"^\w+ \d+(?=:)")
 """A label that opens a line ("Bike 3: red"), whose number is no amount."""
 
@@ -140,11 +141,6 @@ def _has_count(question: str, text: str) -> bool:
         asked |= {"share"}  # "how many of the members": "40 % of them"
     found = {reading.unit for _, _, readings in amounts(text) for reading in readings}
     return bool(found & (asked | {""})) or bool(_COUNT.search(text))
-
-
-def without_bounds(question: str) -> str:
-    """Return *question* without the amounts that it compares with: "more than 100 EUR" names no 100 EUR."""
-    return _BOUND.sub(" ", question)
 
 
 def _counted(question: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from answering.relevance.kinds import is_of_other_end, is_of_other_period
+from answering.relevance.kinds import is_of_other_date, is_of_other_end, is_of_other_period
 from answering.relevance.possible_answers import has_kind
 
 
@@ -76,3 +76,18 @@ def test_when_something_begins_tells_nothing_of_when_it_ends(question: str, text
 def test_an_amount_per_week_is_none_per_month(question: str, text: str, other: bool) -> None:
     """Where it is the only amount; else another may be meant."""
     assert is_of_other_period(question, text) == other
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "other"),
+    [
+        ("When does the pool close on 25 December?", "On 24 and 31 December it closes at 14:00.", True),
+        ("When does the pool close on 31 December?", "On 24 and 31 December it closes at 14:00.", False),
+        ("When does the pool close on 4 May?", "From 3 to 5 May it closes at 14:00.", False),
+        ("When does the pool close on the 4th of May?", "It closes at 14:00.", False),
+        ("When do bookings for 25 December open?", "Bookings open on 1 October.", False),
+    ],
+)
+def test_what_is_on_one_day_of_a_month_tells_nothing_of_another(question: str, text: str, other: bool) -> None:
+    """Spans and lists name the days in them; a text without a day may be about any."""
+    assert is_of_other_date(question, text) == other
