@@ -23,6 +23,8 @@ _AND_NOUN = (
     r"(?:(?:the|an?|my|our|your)\s+[\w-]+|[\w-]+[^\Ws]s)\s+\w)"
 )
 """What links a question for yes or no: "and" with an auxiliary verb and its subject; no "do the …", where "do" acts."""
+_TAKE_PLACE = re.compile(r"\btakes? place\b", re.IGNORECASE)
+"""A verb of two words, of which the second is no noun of the subject."""
 _LINKING = re.compile(r"^(?:and|also|plus|then|or|but|additionally|furthermore|moreover)\b[\s,]*", re.IGNORECASE)
 VERBLESS = re.compile(rf"^(?:\w+ )?(?:what|which|how (?:many|much)) (?!{AUXILIARY})\w+\W*$", re.IGNORECASE)
 """What asks, and its noun, alone ("at what rate?")."""
@@ -114,6 +116,7 @@ def subject_of(part: str) -> str:
     It is what *part* counts or chooses from ("how many days can …"), or else the words after its first article, or
     after its first auxiliary verb but that of "who can".
     """
+    part = _TAKE_PLACE.sub("start", part)
     if (counted := COUNTED.match(part)) and all(is_content(word) for word in words(counted[1])):
         return counted[1].strip()
     subject = named_after(ARTICLES, part, keep=True) or named_after(AUXILIARIES, WHO.sub("who", part))

@@ -92,6 +92,7 @@ def test_any_text_has_parts(text: str) -> None:
     [
         ("When does the clubhouse open and who cleans it?", "who cleans the clubhouse?"),
         ("What does the contract say about leave, and when does it end?", "when does the contract end?"),
+        ("When does the regatta take place and what does it cost?", "what does the regatta cost?"),
     ],
 )
 def test_a_subject_is_carried_without_its_verb(text: str, second: str) -> None:
