@@ -41,7 +41,7 @@ _EXPLETIVE = re.compile(
     r"(?:for\s+(?:\w+\s+){1,3})?(?:to|that|if|when)\b"
 )
 """An "it" or "that" which stands for nothing ("is it possible to …")."""
-_SPEAKERS = frozenset("i we you to who been".split())
+_SPEAKERS = frozenset("i we you to who been not".split())
 ARTICLES = frozenset("the a an my our your".split())
 PREPOSITIONS = "in on at for to of by from with during after before under since without until within".split()
 _DOES = (

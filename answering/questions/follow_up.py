@@ -45,7 +45,8 @@ _ONE = re.compile(r"(?<!\bno )\bones?(?=\W*$| (?:costs?|weighs?|lasts?)\b)", re.
 """A "one" that stands for a thing, and for no person in general ("where can one park")."""
 _RELATION = re.compile(
     r"(?:(?:what|when|how \w+) (?:is|are) the|is there an?|are there any) "
-    r"(?:maximum|minimum|limit|deadline|exception|price|cost|fee|charge|rate|deposit|penalty|fine|reason|purpose)s?",
+    r"(?:(?:maximum|minimum|limit|deadline|exception|price|cost|fee|charge|rate|deposit|penalty|fine|reason|purpose)s?"
+    r"|(?:first|second|third|fourth|fifth|next|last|final) (?:step|point|stage)s?)",
     re.IGNORECASE,
 )
 """A question for a property of what it does not name ("what is the maximum")."""
@@ -90,6 +91,7 @@ def carry_subject(question: str, earlier: str) -> str:
     named = takewhile(lambda word: is_content(word.lower()), compound.TOKEN.findall(WHO.sub("who", earlier))[::-1])
     subject, last, bare = subject_of(earlier), " ".join([*named][::-1]), body.rstrip("?!. ")
     if _is_phrase(body):
+        bare = re.sub(r"\bones?\Z", subject.rpartition(" ")[2], bare) if subject else bare
         completed = f"{_with_phrase(earlier, bare)}?"
     elif pronoun := lost_pronoun(body):
         they = pronoun[0].lower() in compound.THINGS and PLURAL.search(last) and not PLURAL.search(subject)
