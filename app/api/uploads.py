@@ -56,7 +56,7 @@ Work = Callable[[OnProgress | None], Awaitable[IngestReport]]
 def ingest_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
     """Return the two routes that ingest."""
     router = APIRouter(tags=["documents"])
-    writing = asyncio.Lock()
+    writing = asyncio.Lock()  # from the choice of a name on: a document of that name must not come in between
 
     async def ingest(
         writer: CollectionWriter,
@@ -65,8 +65,7 @@ def ingest_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
         on_progress: OnProgress | None,
         manifest: IngestManifest | None = None,
     ) -> IngestReport:
-        async with writing:
-            report = await ingest_items(writer, [(root, file)], 1, manifest=manifest, on_progress=on_progress)
+        report = await ingest_items(writer, [(root, file)], 1, manifest=manifest, on_progress=on_progress)
         if report.skipped and not report.added + report.changed + report.unchanged:
             raise InvalidInput(f"{file.source} was not ingested: {report.skipped[0].reason}.", "body")
         return report
@@ -89,7 +88,11 @@ def ingest_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
             raise InvalidInput("The file is empty.", "body")
 
         async def work(on_progress: OnProgress | None) -> IngestReport:
-            async with collections.use(chosen, create=True) as to, anyio.TemporaryDirectory(prefix=PREFIX) as folder:
+            async with (
+                writing,
+                collections.use(chosen, create=True) as to,
+                anyio.TemporaryDirectory(prefix=PREFIX) as folder,
+            ):
                 path, uploads = Path(folder, Path(name).name), uploads_of(to.folder)
                 await asyncio.to_thread(path.write_bytes, content)
                 if path.suffix.lower() not in FORMATS:  # its rows are documents, which are deleted one by one
@@ -115,7 +118,7 @@ def ingest_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
             return error_response(404, "There is no file of this document that can be read again.")
 
         async def work(on_progress: OnProgress | None) -> IngestReport:
-            async with collections.use(collection) as to:
+            async with writing, collections.use(collection) as to:
                 manifest = IngestManifest(to.folder, [original[0]])
                 return await ingest(to.writer, *original, on_progress, manifest)
 
