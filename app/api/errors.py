@@ -1,5 +1,6 @@
 """Map every error to its HTTP status and the body ``{"error", "message", "details"}`` (contract, Query API)."""
 
+import json
 import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -58,6 +59,10 @@ class ErrorResponse(JSONResponse):
     def __init__(self, body: dict[str, Any], status: int, headers: dict[str, str] | None = None) -> None:
         super().__init__(body, status, headers)
         self._error_body = body
+
+    def render(self, content: Any) -> bytes:
+        """Return the body as JSON; what a client sent and is no valid Unicode comes back as question marks."""
+        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if is_below(scope["path"], OPENAI_PATHS):
