@@ -42,6 +42,8 @@ BY_STATUS = {
 
 OPENAI_PATHS = ("/v1",)
 """Paths whose errors are written so that OpenAI's clients show them: they read ``error.message`` and nothing else."""
+JSON_TYPE = "application/json"
+NO_JSON = "The body must be valid JSON in UTF-8, neither deeper nor with longer numbers than can be read."
 INTERNAL = "An internal error occurred. The log has the details under the request id."
 
 
@@ -89,7 +91,7 @@ def error_response(status: int, message: str, headers: dict[str, str] | None = N
     return ErrorResponse({"error": code, "message": message, "details": details}, status, headers)
 
 
-def require_media_type(request: Request, expected: str = "application/json") -> None:
+def require_media_type(request: Request, expected: str = JSON_TYPE) -> None:
     """Raise ``InvalidInput`` unless the content type is the expected one.
 
     A page of another origin may send forms and plain text without a preflight request, but nothing else.
@@ -99,8 +101,10 @@ def require_media_type(request: Request, expected: str = "application/json") -> 
         raise InvalidInput(f"Content-Type must be {expected}.", "Content-Type")
 
 
-async def on_http_exception(_: Request, error: HTTPException) -> Response:
-    """Answer Starlette's own errors (404, 405, 400)."""
+async def on_http_exception(request: Request, error: HTTPException) -> Response:
+    """Answer Starlette's own errors (404, 405, 400), and FastAPI's one of a body that it cannot read."""
+    if error.status_code == 400 and isinstance(error.__cause__, ValueError | RecursionError):
+        return await on_rag_error(request, InvalidInput(NO_JSON, "body"))
     messages = {404: "No resource has this path.", 405: "This method is not allowed for this path."}
     message = messages.get(error.status_code) or str(error.detail)
     return error_response(error.status_code, message, dict(error.headers or {}))
@@ -110,7 +114,9 @@ async def on_validation_error(request: Request, error: RequestValidationError) -
     """Answer FastAPI's request validation as ``InvalidInput``: 400, never 422."""
     first: dict[str, Any] = next(iter(error.errors()), {})
     if first.get("type") == "json_invalid":
-        return await on_rag_error(request, InvalidInput("The body must be valid JSON in UTF-8.", "body"))
+        return await on_rag_error(request, InvalidInput(NO_JSON, "body"))
+    if isinstance(first.get("input"), bytes):  # FastAPI reads no body of another content type
+        return await on_rag_error(request, InvalidInput(f"Content-Type must be {JSON_TYPE}.", "Content-Type"))
     field = ".".join(str(part) for part in first.get("loc", ()) if part not in ("query", "body", "path")) or "body"
     message = str(first.get("msg", "invalid")).removeprefix("Value error, ")
     return await on_rag_error(request, InvalidInput(f"{field}: {message}.", field))
