@@ -131,7 +131,8 @@ def check_name(name: str) -> None:
     """Raise ``InvalidInput`` unless *name* is a file name or a relative path with a known suffix."""
     parts = name.split("/")
     is_relative = all(part.strip() and not part.startswith(".") for part in parts)
-    if not is_relative or "\\" in name or not name.isprintable():
+    unread = "\ufffd" in name  # stands for bytes that are no UTF-8
+    if not is_relative or "\\" in name or unread or not name.isprintable():
         raise InvalidInput("The name must be a plain file name, or a path of folders below each other.", "name")
     if max(len(part.encode("utf-8", "replace")) for part in parts) > MAX_NAME_BYTES or len(name) > MAX_ID_CHARS // 2:
         raise InvalidInput(f"The name must be at most {MAX_NAME_BYTES} bytes long.", "name")
