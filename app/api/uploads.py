@@ -19,7 +19,7 @@ from app.ingest.collection_writer import CollectionWriter
 from app.ingest.documents import MAX_ID_CHARS, IngestReport, nfc
 from app.ingest.find import FoundFile
 from app.ingest.loaders.table import FORMATS, LOADERS
-from app.ingest.manifest import IngestManifest, keep_upload, uploads_of
+from app.ingest.manifest import IngestManifest, is_folder_and_file, keep_upload, uploads_of
 from app.ingest.pipeline import ingest_items
 from app.ingest.run import OnProgress, Progress
 from graph.errors import InvalidInput, RAGError
@@ -98,6 +98,10 @@ def ingest_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
                 if path.suffix.lower() not in FORMATS:  # its rows are documents, which are deleted one by one
                     return await ingest(to.writer, path, FoundFile(path, name), on_progress)
                 source = name if replace else await _free_name(to, name, content)
+                if await asyncio.to_thread(is_folder_and_file, to.folder, source):
+                    raise InvalidInput(
+                        "The name is that of a folder of other uploads, or has a file as folder.", "name"
+                    )
                 manifest = IngestManifest(to.folder, [uploads], restore=True)
                 report = await ingest(to.writer, uploads, FoundFile(path, source), on_progress, manifest)
                 await asyncio.to_thread(keep_upload, to.folder, source, content)

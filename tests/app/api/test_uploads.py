@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from urllib.parse import quote
 
 import httpx
+import pytest
 
+from app.bootstrap.compose import AppContainer
+from app.ingest.manifest import uploads_of
 from tests.support.calling import BYTES
 
 
@@ -28,3 +32,17 @@ async def test_uploads_of_one_name_at_once_are_all_kept(client: httpx.AsyncClien
     assert await ids(client) == ["ferry-2.md", "ferry-3.md", "ferry-4.md", "ferry.md"]
     stored = [(await client.get(f"/api/v1/documents/{id_}")).text for id_ in await ids(client)]
     assert all(any(f"quay {number}" in text for text in stored) for number in range(4))
+
+
+@pytest.mark.parametrize(("first", "second"), [("isle.md/quay.md", "isle.md"), ("isle.md", "isle.md/quay.md")])
+async def test_no_upload_is_a_folder_and_a_file(
+    client: httpx.AsyncClient, container: AppContainer, first: str, second: str
+) -> None:
+    """Such a name is 400 until the other document is deleted; no file of a deleted document is left."""
+    assert (await send(client, first, "# Isle\n\nThe isle has two quays.\n")).status_code == 200
+    refused = await send(client, second, "# Isle\n\nThe isle has a crane.\n")
+    assert (refused.status_code, refused.json()["details"]["field"]) == (400, "name")
+    for name in (first, second):
+        await client.delete(f"/api/v1/documents/{quote(name, safe='')}")
+        assert list(uploads_of(container.collections.default.folder).iterdir()) == []
+        assert (await send(client, second, "# Isle\n\nThe isle has a crane.\n")).status_code == 200
