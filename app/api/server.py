@@ -1,5 +1,6 @@
 """Put the HTTP service together: routes, error handlers, middleware, lifespan; and uvicorn as it is to serve it."""
 
+import asyncio
 import logging
 import os
 import socket
@@ -31,6 +32,7 @@ from app.api.query import query_routes
 from app.api.schemas import ErrorBody
 from app.api.search import search_routes
 from app.api.tasks import task_routes
+from app.api.upload_folder import clear_upload_folders
 from app.api.uploads import MAX_UPLOAD, ingest_routes
 from app.bootstrap.compose import AppContainer
 from app.ops.key_file import KeyFile
@@ -66,6 +68,7 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await asyncio.to_thread(clear_upload_folders)
         try:
             async with mcp.session_manager.run():
                 yield

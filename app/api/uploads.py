@@ -14,6 +14,7 @@ from app.api.collections import CollectionName
 from app.api.documents import PATH, DocumentId, find_original
 from app.api.errors import error_response, failure_body, require_media_type
 from app.api.middleware import ApiKeys, require_writer
+from app.api.upload_folder import upload_folder
 from app.bootstrap.collections import Collections, OpenCollection
 from app.ingest.collection_writer import CollectionWriter
 from app.ingest.documents import MAX_ID_CHARS, IngestReport, nfc
@@ -28,8 +29,6 @@ from graph.state import failure_of
 MAX_UPLOAD = 32 * 1024 * 1024
 """Largest file in bytes; it is held in memory while it arrives."""
 MAX_NAME_BYTES = 200  # of a file name in UTF-8; file systems allow 255
-PREFIX = "garden-upload-"
-"""Beginning of the temporary folders that hold what was sent."""
 
 MEDIA_TYPE = "application/octet-stream"
 """The one content type taken. No form and no plain link can send it, so no other site's page can ingest here."""
@@ -88,24 +87,19 @@ def ingest_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
             raise InvalidInput("The file is empty.", "body")
 
         async def work(on_progress: OnProgress | None) -> IngestReport:
-            async with (
-                writing,
-                collections.use(chosen, create=True) as to,
-                anyio.TemporaryDirectory(prefix=PREFIX) as folder,
-            ):
-                path, uploads = Path(folder, Path(name).name), uploads_of(to.folder)
-                await asyncio.to_thread(path.write_bytes, content)
-                if path.suffix.lower() not in FORMATS:  # its rows are documents, which are deleted one by one
-                    return await ingest(to.writer, path, FoundFile(path, name), on_progress)
-                source = name if replace else await _free_name(to, name, content)
-                if await asyncio.to_thread(is_folder_and_file, to.folder, source):
-                    raise InvalidInput(
-                        "The name is that of a folder of other uploads, or has a file as folder.", "name"
-                    )
-                manifest = IngestManifest(to.folder, [uploads], restore=True)
-                report = await ingest(to.writer, uploads, FoundFile(path, source), on_progress, manifest)
-                await asyncio.to_thread(keep_upload, to.folder, source, content)
-                return _with_upload_note(report, name, source)
+            async with writing, collections.use(chosen, create=True) as to:
+                with upload_folder() as folder:
+                    path, uploads = folder / Path(name).name, uploads_of(to.folder)
+                    await asyncio.to_thread(path.write_bytes, content)
+                    if path.suffix.lower() not in FORMATS:  # its rows are documents, which are deleted one by one
+                        return await ingest(to.writer, path, FoundFile(path, name), on_progress)
+                    source = name if replace else await _free_name(to, name, content)
+                    if await asyncio.to_thread(is_folder_and_file, to.folder, source):
+                        raise InvalidInput("The name is a folder of other uploads, or has one as folder.", "name")
+                    manifest = IngestManifest(to.folder, [uploads], restore=True)
+                    report = await ingest(to.writer, uploads, FoundFile(path, source), on_progress, manifest)
+                    await asyncio.to_thread(keep_upload, to.folder, source, content)
+                    return _with_upload_note(report, name, source)
 
         return await _response(request, work)
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
+from tempfile import mkdtemp
 from urllib.parse import quote
 
 import httpx
 import pytest
+from starlette.testclient import TestClient
 
+from app.api.server import create_app
+from app.api.upload_folder import PREFIX, upload_folder
 from app.bootstrap.compose import AppContainer
 from app.ingest.manifest import uploads_of
 from tests.support.calling import BYTES
@@ -46,3 +51,13 @@ async def test_no_upload_is_a_folder_and_a_file(
         await client.delete(f"/api/v1/documents/{quote(name, safe='')}")
         assert list(uploads_of(container.collections.default.folder).iterdir()) == []
         assert (await send(client, second, "# Isle\n\nThe isle has a crane.\n")).status_code == 200
+
+
+def test_what_a_killed_upload_left_is_deleted_at_start(container: AppContainer) -> None:
+    """A service that starts deletes the folders that no running process uses, and those alone."""
+    left = Path(mkdtemp(prefix=PREFIX))
+    (left / "ferry.md").write_text("The ferry leaves at noon.")
+    with upload_folder() as used, TestClient(create_app(container)):
+        assert used.is_dir()
+        assert not left.exists()
+    assert not used.exists()
