@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from fastapi.exceptions import RequestValidationError
@@ -117,9 +117,15 @@ async def on_validation_error(request: Request, error: RequestValidationError) -
         return await on_rag_error(request, InvalidInput(NO_JSON, "body"))
     if isinstance(first.get("input"), bytes):  # FastAPI reads no body of another content type
         return await on_rag_error(request, InvalidInput(f"Content-Type must be {JSON_TYPE}.", "Content-Type"))
-    field = ".".join(str(part) for part in first.get("loc", ()) if part not in ("query", "body", "path")) or "body"
-    message = str(first.get("msg", "invalid")).removeprefix("Value error, ")
-    return await on_rag_error(request, InvalidInput(f"{field}: {message}.", field))
+    _, *place = first.get("loc") or ("body",)  # where it was: in the body, the path or the query string
+    return await on_rag_error(request, invalid_value(first, place))
+
+
+def invalid_value(error: Mapping[str, Any], place: Sequence[Any]) -> InvalidInput:
+    """Return one of pydantic's errors as ``InvalidInput`` for the field at *place*; without any it is ``body``."""
+    field = ".".join(map(str, place)) or "body"
+    message = str(error.get("msg", "invalid")).removeprefix("Value error, ")
+    return InvalidInput(f"{field}: {message}.", field)
 
 
 async def on_rag_error(request: Request, error: RAGError) -> Response:
