@@ -140,6 +140,7 @@ INTERFACES: dict[str, Call] = {
     "playground": getting("/rag/playground/"),
     "described": getting("/openapi.json"),
     "models": getting("/v1/models"),
+    "model": getting("/v1/models/knowledge-garden"),
     "chat": asking("/v1/chat/completions", chat),
     "chat stream": asking("/v1/chat/completions", lambda question: {**chat(question), "stream": True}),
     "search": getting("/api/v1/search", q="codeword", k="8"),
