@@ -14,6 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.middleware.exceptions import ExceptionMiddleware
+from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from app.api import errors
@@ -101,6 +102,9 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
         monitoring_routes(container.health, Metrics(container), settings.vector_store_collection),
     ):
         app.include_router(router)
+    for route in app.routes:
+        if isinstance(route, Route) and route.path == "/docs":  # which cannot be declared with a head
+            route.methods = {"GET", "HEAD"}
     app.mount("/page", PageFiles(directory=FOLDER))
 
     # The last one added comes first.

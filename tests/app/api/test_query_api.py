@@ -231,6 +231,15 @@ def test_every_path_has_the_one_error_body(http: httpx.Client, method: str, path
     assert response.headers["x-request-id"].startswith("req_")
 
 
+@pytest.mark.parametrize("path", ["/", "/docs", "/health", "/health/live", "/health/ready", "/page/main.js"])
+def test_what_a_browser_or_a_probe_gets_has_a_head(http: httpx.Client, path: str) -> None:
+    """HEAD is GET without the body; where there is nothing to look at, it is 405 like any other method."""
+    head, got = http.head(path), http.get(path)
+    assert (head.status_code, head.content, got.status_code) == (200, b"", 200)
+    assert head.headers["content-type"] == got.headers["content-type"]
+    assert http.head("/query").status_code == 405
+
+
 @pytest.mark.parametrize("chunked", [False, True])
 def test_body_past_a_mebibyte_is_413(http: httpx.Client, chunked: bool) -> None:
     """A body larger than 1 MiB is refused, announced or not; one of exactly 1 MiB is read."""
