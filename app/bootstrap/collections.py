@@ -67,8 +67,10 @@ class Collections:
             if own is None or self.default.name in own:
                 return self.default.name
             name = own[0] if own else ""
-        if not isinstance(name, str) or valid_unicode(name) != name:
-            raise InvalidInput("collection must be a string of valid Unicode text.", "collection")
+        if not isinstance(name, str):
+            raise InvalidInput("collection must be a string.", "collection")
+        if valid_unicode(name) != name:
+            raise InvalidInput("collection must be valid Unicode text.", "collection")
         if not self._visible(name):
             raise await self._unknown(name)
         if create and not COLLECTION_NAME.fullmatch(name):
