@@ -161,7 +161,7 @@ INTERFACES: dict[str, Call] = {
     "health": getting("/health"),
 }
 OPEN = {"metrics", "live", "ready", "health"}
-FIXED = {"rag schema", "rag output", "rag config", "playground", "described"}
+FIXED = {"rag schema", "rag output", "rag config", "playground", "described", "model"}
 """Interfaces that say the same to every caller."""
 EVENTS = {("post", "/rag/stream_events"), ("post", "/rag/stream_log")}
 """What LangServe writes from a task of its own: ``test_no_event_of_langserve_tells_it``."""
