@@ -1,4 +1,4 @@
-"""Serve the OpenAI wire: ``GET /v1/models`` and ``POST /v1/chat/completions``, so that any chat client can ask.
+"""Serve the OpenAI wire, so that any chat client can ask: ``GET /v1/models`` and ``POST /v1/chat/completions``.
 
 The last message of the user is the question, those before it the conversation; nothing is kept. ``content`` holds what
 is verified, and nothing else: in a stream, the draft of a chat model comes as ``reasoning_content`` until then.
@@ -12,11 +12,11 @@ import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from operator import itemgetter
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import quote
 
 import orjson
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Request
 from fastapi.responses import JSONResponse, Response
 from sse_starlette import EventSourceResponse
 
@@ -65,11 +65,16 @@ def chat_completion_routes(service: QueryService, send_timeout: float, *, drafts
         """List the one model that there is."""
         return ModelList(data=[served])
 
+    @router.get("/models/{model}", response_model=Model)
+    async def one_model(model: Annotated[str, Path(examples=[MODEL])]) -> Model | Response:
+        """Return the one model that there is."""
+        return served if model == MODEL else no_model(model)
+
     @router.post("/chat/completions", response_model=ChatCompletion, responses={200: STREAM})
     async def chat_completions(request: Request, body: ChatRequest) -> Response:
         """Answer the last message of the user from the documents, with verified citations."""
         if body.model != MODEL:
-            return error_response(404, f"There is no model {body.model!r} here, only {MODEL!r}.", field="model")
+            return no_model(body.model)
         if not body.stream:
             result = await unless_gone(request, service.ask(body.fields()))
             if result.failure:
@@ -82,9 +87,14 @@ def chat_completion_routes(service: QueryService, send_timeout: float, *, drafts
     return router
 
 
+def no_model(name: str) -> Response:
+    """Return the response for a model that is not there."""
+    return error_response(404, f"There is no model {name!r} here, only {MODEL!r}.", field="model")
+
+
 def completion(request: Request, body: ChatRequest, result: Result) -> ChatCompletion:
     """Return the completion of a question that did not fail."""
-    listed = body.knowledge_garden is None or body.knowledge_garden.sourceList
+    listed = body.knowledge_garden is None or body.knowledge_garden.sourceList is not False
     content = (result.answer or "") + (source_list(result.documents, result.citations) if listed else "")
     annotations = annotated(request, result, body.collection)
     prompt, written = sum(tokens(message.text) for message in body.messages), tokens(content)

@@ -1,7 +1,8 @@
 """Map every error to its HTTP status and the body ``{"error", "message", "details"}`` (contract, Query API)."""
 
+import json
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from fastapi.exceptions import RequestValidationError
@@ -41,6 +42,8 @@ BY_STATUS = {
 
 OPENAI_PATHS = ("/v1",)
 """Paths whose errors are written so that OpenAI's clients show them: they read ``error.message`` and nothing else."""
+JSON_TYPE = "application/json"
+NO_JSON = "The body must be valid JSON in UTF-8, neither deeper nor with longer numbers than can be read."
 INTERNAL = "An internal error occurred. The log has the details under the request id."
 
 
@@ -58,6 +61,10 @@ class ErrorResponse(JSONResponse):
     def __init__(self, body: dict[str, Any], status: int, headers: dict[str, str] | None = None) -> None:
         super().__init__(body, status, headers)
         self._error_body = body
+
+    def render(self, content: Any) -> bytes:
+        """Return the body as JSON; what a client sent and is no valid Unicode comes back as question marks."""
+        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if is_below(scope["path"], OPENAI_PATHS):
@@ -84,7 +91,7 @@ def error_response(status: int, message: str, headers: dict[str, str] | None = N
     return ErrorResponse({"error": code, "message": message, "details": details}, status, headers)
 
 
-def require_media_type(request: Request, expected: str = "application/json") -> None:
+def require_media_type(request: Request, expected: str = JSON_TYPE) -> None:
     """Raise ``InvalidInput`` unless the content type is the expected one.
 
     A page of another origin may send forms and plain text without a preflight request, but nothing else.
@@ -94,8 +101,10 @@ def require_media_type(request: Request, expected: str = "application/json") -> 
         raise InvalidInput(f"Content-Type must be {expected}.", "Content-Type")
 
 
-async def on_http_exception(_: Request, error: HTTPException) -> Response:
-    """Answer Starlette's own errors (404, 405, 400)."""
+async def on_http_exception(request: Request, error: HTTPException) -> Response:
+    """Answer Starlette's own errors (404, 405, 400), and FastAPI's one of a body that it cannot read."""
+    if error.status_code == 400 and isinstance(error.__cause__, ValueError | RecursionError):
+        return await on_rag_error(request, InvalidInput(NO_JSON, "body"))
     messages = {404: "No resource has this path.", 405: "This method is not allowed for this path."}
     message = messages.get(error.status_code) or str(error.detail)
     return error_response(error.status_code, message, dict(error.headers or {}))
@@ -105,10 +114,18 @@ async def on_validation_error(request: Request, error: RequestValidationError) -
     """Answer FastAPI's request validation as ``InvalidInput``: 400, never 422."""
     first: dict[str, Any] = next(iter(error.errors()), {})
     if first.get("type") == "json_invalid":
-        return await on_rag_error(request, InvalidInput("The body must be valid JSON in UTF-8.", "body"))
-    field = ".".join(str(part) for part in first.get("loc", ()) if part not in ("query", "body", "path")) or "body"
-    message = str(first.get("msg", "invalid")).removeprefix("Value error, ")
-    return await on_rag_error(request, InvalidInput(f"{field}: {message}.", field))
+        return await on_rag_error(request, InvalidInput(NO_JSON, "body"))
+    if isinstance(first.get("input"), bytes):  # FastAPI reads no body of another content type
+        return await on_rag_error(request, InvalidInput(f"Content-Type must be {JSON_TYPE}.", "Content-Type"))
+    _, *place = first.get("loc") or ("body",)  # where it was: in the body, the path or the query string
+    return await on_rag_error(request, invalid_value(first, place))
+
+
+def invalid_value(error: Mapping[str, Any], place: Sequence[Any]) -> InvalidInput:
+    """Return one of pydantic's errors as ``InvalidInput`` for the field at *place*; without any it is ``body``."""
+    field = ".".join(map(str, place)) or "body"
+    message = str(error.get("msg", "invalid")).removeprefix("Value error, ")
+    return InvalidInput(f"{field}: {message}.", field)
 
 
 async def on_rag_error(request: Request, error: RAGError) -> Response:

@@ -6,6 +6,7 @@ from fastapi.responses import Response
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import Message, Receive, Scope, Send
 
+from app.api.errors import require_media_type
 from app.api.mcp_server import DocumentServer
 from app.api.query import unless_gone
 
@@ -24,7 +25,9 @@ def mcp_routes(server: DocumentServer) -> APIRouter:
     @router.post(PATH, include_in_schema=False)
     async def mcp(request: Request) -> Response:
         """Pass one message to the server; a client that leaves ends its work."""
-        return Handed(server, await request.body())
+        body = await request.body()
+        require_media_type(request)
+        return Handed(server, body)
 
     return router
 

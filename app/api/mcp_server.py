@@ -9,16 +9,16 @@ from typing import Annotated, Any
 from urllib.parse import quote
 
 from mcp.server import MCPServer
-from mcp.server.mcpserver import ResourceSecurity
-from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp.server.mcpserver import Context, ResourceSecurity
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, CallToolResult, Resource, TextContent, ToolAnnotations
-from pydantic import Field
+from mcp_types import INTERNAL_ERROR, CallToolResult, InputRequiredResult, Resource, TextContent, ToolAnnotations
+from pydantic import Field, ValidationError
 
 from app.api.chat_completions import source_list
 from app.api.document_schemas import DocumentList, DocumentText, StoredChunk
 from app.api.documents import MAX_ROWS, list_documents, read_document
-from app.api.errors import failure_body
+from app.api.errors import failure_body, invalid_value
 from app.api.schemas import QueryResponse, answer_body
 from app.bootstrap.collections import Collections
 from app.bootstrap.compose import AppContainer
@@ -52,6 +52,18 @@ class DocumentServer(MCPServer[Any]):
             "knowledge-garden", title="Knowledge Garden", instructions=INSTRUCTIONS, version=container.version
         )
         self._collections = container.collections
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool; wrong arguments are the failure of its result that every other wrong value is."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            first = error.__cause__.errors()[0]
+            return failed(failure_of(invalid_value(first, first["loc"][:1])))  # an argument; then, what it may be
 
     async def list_resources(self) -> list[Resource]:
         """Return the documents; the tool ``list_documents`` has those past ``MAX_ROWS``."""

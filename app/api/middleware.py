@@ -156,9 +156,11 @@ class BodyLimit:
 
         async def limited() -> Message:
             nonlocal size
+            if announced > limit:  # a client that waits for 100 Continue is answered before it sends
+                raise HTTPException(413, message, close)
             part = await receive()
             size += len(part.get("body", b""))
-            if max(announced, size) > limit:
+            if size > limit:
                 raise HTTPException(413, message, close)
             return part
 

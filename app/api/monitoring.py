@@ -47,17 +47,20 @@ def monitoring_routes(health: Health, metrics: "Metrics", collection: str) -> AP
     """Return the four routes. Why the *collection* is not ready is told to those who may see it."""
     router = APIRouter()
 
+    @router.head("/health", response_model=None, include_in_schema=False)
     @router.get("/health", tags=["health"], response_model=HealthBody, responses=UNHEALTHY)
     async def report() -> Response:
         """Probe every part: 200 when `healthy` or `degraded`, 503 when `unhealthy`."""
         body = await health.check()
         return JSONResponse(body, 503 if body["status"] == "unhealthy" else 200)
 
+    @router.head("/health/live", response_model=None, include_in_schema=False)
     @router.get("/health/live", tags=["health"])
     async def live() -> dict[Literal["status"], Literal["alive"]]:
         """Report that the process runs."""
         return {"status": "alive"}
 
+    @router.head("/health/ready", response_model=None, include_in_schema=False)
     @router.get("/health/ready", tags=["health"], response_model=dict[Literal["status"], Literal["ready"]])
     async def ready() -> dict[str, str] | Response:
         """Report whether models and store are loaded and the service is not shutting down."""

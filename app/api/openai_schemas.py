@@ -1,8 +1,8 @@
 """Wire objects of OpenAI's API, as far as they are read or written here; names are those of that wire."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, StrictBool, StrictInt, StrictStr
+from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, StrictStr
 
 from app.api.schemas import QueryRequest, QueryResponse
 from graph.errors import InvalidInput
@@ -17,21 +17,28 @@ class Part(BaseModel):
     """A piece of a message; only those with ``text`` are read."""
 
     type: str = Field(examples=["text"])
-    text: str = ""
+    text: str | None = None
+
+
+def as_parts(content: Any) -> Any:
+    """Return a plain text as the one piece of a message; anything else as it is, to be checked."""
+    return [Part(type="text", text=content)] if isinstance(content, str) else content
+
+
+Content = Annotated[list[Part] | None, BeforeValidator(as_parts, json_schema_input_type=str | list[Part] | None)]
+"""What a message says. One type, since an error of a union names each, and not the member that is wrong."""
 
 
 class Message(BaseModel):
     """One message of the conversation."""
 
     role: str = Field(examples=["user"])
-    content: str | list[Part] | None = Field(None, examples=["What is Knowledge Garden?"])
+    content: Content = Field(None, examples=["What is Knowledge Garden?"])
 
     @property
     def text(self) -> str:
         """The message's text."""
-        if isinstance(self.content, list):
-            return "\n".join(part.text for part in self.content if part.text)
-        return self.content or ""
+        return "\n".join(part.text for part in self.content or [] if part.text)
 
 
 class StreamOptions(BaseModel):
@@ -43,7 +50,9 @@ class StreamOptions(BaseModel):
 class Options(BaseModel):
     """What only this service has: a switch, and fields of ``POST /query``."""
 
-    sourceList: StrictBool = Field(True, description="list the cited documents below the answer", examples=[True])
+    sourceList: StrictBool | None = Field(
+        None, description="list the cited documents below the answer; default: true", examples=[True]
+    )
     maxSources: Any = QUESTION["maxSources"]
     source: Any = QUESTION["source"]
     filters: Any = QUESTION["filters"]
@@ -71,7 +80,7 @@ class ChatRequest(BaseModel):
         asked = [message for message in self.messages if message.role == "user"]
         if not asked:
             raise InvalidInput("messages must hold one with the role user.", "messages")
-        if isinstance(asked[-1].content, list) and any(part.type != "text" for part in asked[-1].content):
+        if any(part.type != "text" for part in asked[-1].content or []):
             raise InvalidInput("Only text can be asked.", "messages")
         options = self.knowledge_garden.model_dump() if self.knowledge_garden else {}
         longest = self.max_completion_tokens or self.max_tokens

@@ -68,6 +68,7 @@ def page_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
     questions: list[str] = orjson.loads((SAMPLE_FOLDER / "examples.json").read_bytes())
     first_chunks = [f"{path.name}#0" for path in sample_paths()]
 
+    @router.head("/", response_model=None, include_in_schema=False)
     @router.get("/", include_in_schema=False)
     async def page() -> Response:
         """Return the page itself."""

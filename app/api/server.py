@@ -1,5 +1,6 @@
 """Put the HTTP service together: routes, error handlers, middleware, lifespan; and uvicorn as it is to serve it."""
 
+import asyncio
 import logging
 import os
 import socket
@@ -13,6 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
 from starlette.middleware.exceptions import ExceptionMiddleware
+from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from app.api import errors
@@ -31,6 +33,7 @@ from app.api.query import query_routes
 from app.api.schemas import ErrorBody
 from app.api.search import search_routes
 from app.api.tasks import task_routes
+from app.api.upload_folder import clear_upload_folders
 from app.api.uploads import MAX_UPLOAD, ingest_routes
 from app.bootstrap.compose import AppContainer
 from app.ops.key_file import KeyFile
@@ -66,6 +69,7 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await asyncio.to_thread(clear_upload_folders)
         try:
             async with mcp.session_manager.run():
                 yield
@@ -98,6 +102,9 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
         monitoring_routes(container.health, Metrics(container), settings.vector_store_collection),
     ):
         app.include_router(router)
+    for route in app.routes:
+        if isinstance(route, Route) and route.path == "/docs":  # which cannot be declared with a head
+            route.methods = {"GET", "HEAD"}
     app.mount("/page", PageFiles(directory=FOLDER))
 
     # The last one added comes first.

@@ -14,12 +14,13 @@ from app.api.collections import CollectionName
 from app.api.documents import PATH, DocumentId, find_original
 from app.api.errors import error_response, failure_body, require_media_type
 from app.api.middleware import ApiKeys, require_writer
+from app.api.upload_folder import upload_folder
 from app.bootstrap.collections import Collections, OpenCollection
 from app.ingest.collection_writer import CollectionWriter
 from app.ingest.documents import MAX_ID_CHARS, IngestReport, nfc
 from app.ingest.find import FoundFile
 from app.ingest.loaders.table import FORMATS, LOADERS
-from app.ingest.manifest import IngestManifest, keep_upload, uploads_of
+from app.ingest.manifest import IngestManifest, is_folder_and_file, keep_upload, uploads_of
 from app.ingest.pipeline import ingest_items
 from app.ingest.run import OnProgress, Progress
 from graph.errors import InvalidInput, RAGError
@@ -28,8 +29,6 @@ from graph.state import failure_of
 MAX_UPLOAD = 32 * 1024 * 1024
 """Largest file in bytes; it is held in memory while it arrives."""
 MAX_NAME_BYTES = 200  # of a file name in UTF-8; file systems allow 255
-PREFIX = "garden-upload-"
-"""Beginning of the temporary folders that hold what was sent."""
 
 MEDIA_TYPE = "application/octet-stream"
 """The one content type taken. No form and no plain link can send it, so no other site's page can ingest here."""
@@ -56,7 +55,7 @@ Work = Callable[[OnProgress | None], Awaitable[IngestReport]]
 def ingest_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
     """Return the two routes that ingest."""
     router = APIRouter(tags=["documents"])
-    writing = asyncio.Lock()
+    writing = asyncio.Lock()  # from the choice of a name on: a document of that name must not come in between
 
     async def ingest(
         writer: CollectionWriter,
@@ -65,8 +64,7 @@ def ingest_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
         on_progress: OnProgress | None,
         manifest: IngestManifest | None = None,
     ) -> IngestReport:
-        async with writing:
-            report = await ingest_items(writer, [(root, file)], 1, manifest=manifest, on_progress=on_progress)
+        report = await ingest_items(writer, [(root, file)], 1, manifest=manifest, on_progress=on_progress)
         if report.skipped and not report.added + report.changed + report.unchanged:
             raise InvalidInput(f"{file.source} was not ingested: {report.skipped[0].reason}.", "body")
         return report
@@ -89,16 +87,19 @@ def ingest_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
             raise InvalidInput("The file is empty.", "body")
 
         async def work(on_progress: OnProgress | None) -> IngestReport:
-            async with collections.use(chosen, create=True) as to, anyio.TemporaryDirectory(prefix=PREFIX) as folder:
-                path, uploads = Path(folder, Path(name).name), uploads_of(to.folder)
-                await asyncio.to_thread(path.write_bytes, content)
-                if path.suffix.lower() not in FORMATS:  # its rows are documents, which are deleted one by one
-                    return await ingest(to.writer, path, FoundFile(path, name), on_progress)
-                source = name if replace else await _free_name(to, name, content)
-                manifest = IngestManifest(to.folder, [uploads], restore=True)
-                report = await ingest(to.writer, uploads, FoundFile(path, source), on_progress, manifest)
-                await asyncio.to_thread(keep_upload, to.folder, source, content)
-                return _with_upload_note(report, name, source)
+            async with writing, collections.use(chosen, create=True) as to:
+                with upload_folder() as folder:
+                    path, uploads = folder / Path(name).name, uploads_of(to.folder)
+                    await asyncio.to_thread(path.write_bytes, content)
+                    if path.suffix.lower() not in FORMATS:  # its rows are documents, which are deleted one by one
+                        return await ingest(to.writer, path, FoundFile(path, name), on_progress)
+                    source = name if replace else await _free_name(to, name, content)
+                    if await asyncio.to_thread(is_folder_and_file, to.folder, source):
+                        raise InvalidInput("The name is a folder of other uploads, or has one as folder.", "name")
+                    manifest = IngestManifest(to.folder, [uploads], restore=True)
+                    report = await ingest(to.writer, uploads, FoundFile(path, source), on_progress, manifest)
+                    await asyncio.to_thread(keep_upload, to.folder, source, content)
+                    return _with_upload_note(report, name, source)
 
         return await _response(request, work)
 
@@ -115,7 +116,7 @@ def ingest_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
             return error_response(404, "There is no file of this document that can be read again.")
 
         async def work(on_progress: OnProgress | None) -> IngestReport:
-            async with collections.use(collection) as to:
+            async with writing, collections.use(collection) as to:
                 manifest = IngestManifest(to.folder, [original[0]])
                 return await ingest(to.writer, *original, on_progress, manifest)
 
@@ -128,7 +129,8 @@ def check_name(name: str) -> None:
     """Raise ``InvalidInput`` unless *name* is a file name or a relative path with a known suffix."""
     parts = name.split("/")
     is_relative = all(part.strip() and not part.startswith(".") for part in parts)
-    if not is_relative or "\\" in name or not name.isprintable():
+    unread = "\ufffd" in name  # stands for bytes that are no UTF-8
+    if not is_relative or "\\" in name or unread or not name.isprintable():
         raise InvalidInput("The name must be a plain file name, or a path of folders below each other.", "name")
     if max(len(part.encode("utf-8", "replace")) for part in parts) > MAX_NAME_BYTES or len(name) > MAX_ID_CHARS // 2:
         raise InvalidInput(f"The name must be at most {MAX_NAME_BYTES} bytes long.", "name")

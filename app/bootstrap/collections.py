@@ -11,6 +11,7 @@ from app.ingest.collection_writer import CollectionWriter
 from app.ops.access import access_var
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel
+from app.providers.embeddings.vectors import valid_unicode
 from app.providers.stores.catalog import acollection_names, adelete_collection
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.database import FILE
@@ -68,6 +69,8 @@ class Collections:
             name = own[0] if own else ""
         if not isinstance(name, str):
             raise InvalidInput("collection must be a string.", "collection")
+        if valid_unicode(name) != name:
+            raise InvalidInput("collection must be valid Unicode text.", "collection")
         if not self._visible(name):
             raise await self._unknown(name)
         if create and not COLLECTION_NAME.fullmatch(name):

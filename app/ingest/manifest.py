@@ -10,7 +10,7 @@ import logging
 import os
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -164,14 +164,25 @@ def keep_upload(collection: Path, name: str, content: bytes) -> None:
         part.replace(path)
     except OSError as error:
         log.warning("upload_not_kept", extra={"reason": error.strerror})
+        with suppress(OSError):
+            part.unlink()
+
+
+def is_folder_and_file(collection: Path, name: str) -> bool:
+    """Tell whether an upload *name* would be a folder and a file at once, with what is kept already."""
+    uploads = uploads_of(collection)
+    return (uploads / name).is_dir() or any((uploads / parent).is_file() for parent in Path(name).parents)
 
 
 def forget_upload(collection: Path, document_id: str) -> None:
-    """Delete a document's uploaded file, if there is one; never another file."""
+    """Delete a document's uploaded file, if there is one, and folders that are empty then; never another file."""
     uploads = uploads_of(collection)
     path = Path(os.path.abspath(uploads / document_id))  # noqa: PTH100 - links unresolved
     if path.is_relative_to(uploads) and os.path.isfile(path):  # noqa: PTH113 - no errors
         path.unlink(missing_ok=True)
+        with suppress(OSError):  # the first folder that holds another file
+            for folder in path.parents[: len(path.relative_to(uploads).parts) - 1]:
+                folder.rmdir()
 
 
 def _rows(collection: Path, select: str) -> list[Any]:

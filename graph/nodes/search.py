@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any
 
 from langgraph.config import get_stream_writer
@@ -26,6 +26,8 @@ MAX_EARLIER = 3
 """Earlier questions that are kept on a thread: a follow-up seldom goes back further."""
 MAX_FILTERS, MAX_VALUES = 20, 100
 """Most fields of a filter, and most values of one field."""
+LEAST_INTEGER, GREATEST_INTEGER = -(2**63), 2**64 - 1
+"""What JSON readers and stores take for an integer."""
 REWRITING_SHARE = 1 / 3
 """Share of a question's time that the chat model has to complete a follow-up: the rest is for the answer."""
 log = logging.getLogger("garden.graph")
@@ -126,9 +128,14 @@ def query_text(value: object, most: int, field: str = "query") -> str:
     text = value.strip()
     if not text or len(text) > most:
         raise InvalidInput(message, field)
-    if any("\ud800" <= letter <= "\udfff" for letter in text):
+    if not is_unicode(text):
         raise InvalidInput("Query must be valid Unicode text.", field)
     return text
+
+
+def is_unicode(text: str) -> bool:
+    """Tell whether *text* can be stored and sent: it has no unpaired surrogate."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def scope(source: object, filters: object) -> dict[str, Any] | None:
@@ -139,31 +146,43 @@ def scope(source: object, filters: object) -> dict[str, Any] | None:
             raise InvalidInput("filters must be an object of metadata fields.", "filters")
         where = {name: value for name, value in filters.items() if value is not None}
         lists = [value for value in where.values() if isinstance(value, list)]
-        if len(where) > MAX_FILTERS or any(len(values) > MAX_VALUES for values in lists):
+        if len(where) > MAX_FILTERS or not all(0 < len(values) <= MAX_VALUES for values in lists):
             raise InvalidInput(
-                f"filters may name at most {MAX_FILTERS} fields, with at most {MAX_VALUES} values each.", "filters"
+                f"filters may name at most {MAX_FILTERS} fields, with 1 to {MAX_VALUES} values each.", "filters"
             )
+        singles = [value for value in where.values() if not isinstance(value, list)]
+        if any("\0" in name for name in where) or not all(map(_is_plain, [*where, *singles, *chain(*lists)])):
+            raise InvalidInput("filters must hold valid Unicode text and integers of at most 64 bits.", "filters")
     if source is not None:
         names = source if isinstance(source, list) else [source]
         if not 0 < len(names) <= MAX_VALUES or not all(isinstance(name, str) and name.strip() for name in names):
             raise InvalidInput(f"source must be a non-blank string, or a list of 1 to {MAX_VALUES}.", "source")
+        if not all(map(is_unicode, names)):
+            raise InvalidInput("source must be valid Unicode text.", "source")
         if "source" in where:
             raise InvalidInput("source must not be given twice, beside filters and in them.", "source")
         where["source"] = source
     return where or None
 
 
+def _is_plain(value: object) -> bool:
+    """Tell whether a store can compare with *value*, if it is a text or an integer."""
+    if isinstance(value, str):
+        return is_unicode(value)
+    return not isinstance(value, int) or LEAST_INTEGER <= value <= GREATEST_INTEGER
+
+
 def completed(asked: object, most_chars: int) -> list[str]:
     """Complete each of *asked*, the questions of a conversation, from those before it; leave out what asks nothing.
 
-    What is longer than *most_chars* was no question of this service. Raises ``InvalidInput`` unless it is a list of
-    strings, or None.
+    What is longer than *most_chars*, or no valid text, was no question of this service. Raises ``InvalidInput``
+    unless it is a list of strings, or None.
     """
     if asked is not None and not (isinstance(asked, list) and all(isinstance(text, str) for text in asked)):
         raise InvalidInput("earlierQuestions must be a list of strings.", "earlierQuestions")
     complete: list[str] = []
     for text in (asked or [])[-MAX_ASKED:]:
-        if not words(text) or len(text) > most_chars or is_remark(text):
+        if not words(text) or len(text) > most_chars or not is_unicode(text) or is_remark(text):
             continue
         asking = asked_in(text)
         follows = bool(complete) and is_follow_up(asking)

@@ -140,6 +140,7 @@ INTERFACES: dict[str, Call] = {
     "playground": getting("/rag/playground/"),
     "described": getting("/openapi.json"),
     "models": getting("/v1/models"),
+    "model": getting("/v1/models/knowledge-garden"),
     "chat": asking("/v1/chat/completions", chat),
     "chat stream": asking("/v1/chat/completions", lambda question: {**chat(question), "stream": True}),
     "search": getting("/api/v1/search", q="codeword", k="8"),
@@ -160,7 +161,7 @@ INTERFACES: dict[str, Call] = {
     "health": getting("/health"),
 }
 OPEN = {"metrics", "live", "ready", "health"}
-FIXED = {"rag schema", "rag output", "rag config", "playground", "described"}
+FIXED = {"rag schema", "rag output", "rag config", "playground", "described", "model"}
 """Interfaces that say the same to every caller."""
 EVENTS = {("post", "/rag/stream_events"), ("post", "/rag/stream_log")}
 """What LangServe writes from a task of its own: ``test_no_event_of_langserve_tells_it``."""

@@ -68,6 +68,19 @@ def lasting(body: dict[str, Any]) -> dict[str, Any]:
 def test_the_one_model_is_listed(client: openai.OpenAI) -> None:
     """``models.list`` finds the model that ``chat.completions`` takes."""
     assert [model.id for model in client.models.list()] == [MODEL]
+    assert client.models.retrieve(MODEL) == client.models.list().data[0]
+    with pytest.raises(openai.NotFoundError, match="There is no model 'gpt-4' here"):
+        client.models.retrieve("gpt-4")
+
+
+def test_null_is_as_absent_in_what_only_some_clients_send(client: openai.OpenAI) -> None:
+    """A piece without text beside one that has it, and the switch of the list of sources."""
+    parts = [{"type": "text", "text": None}, {"type": "text", "text": CHEMICALS}]
+    messages: list[Any] = [{"role": "assistant", "content": None}, {"role": "user", "content": parts}]
+    nothing = {"knowledge_garden": {"sourceList": None, "source": None}}
+    answered = client.chat.completions.create(model=MODEL, messages=messages, extra_body=nothing)
+    assert answered.choices[0].message.content == ask(client, CHEMICALS).choices[0].message.content
+    assert "\n\nSources:\n\n" in (answered.choices[0].message.content or "")
 
 
 @pytest.mark.parametrize("query", [CHEMICALS, TWO])
@@ -217,6 +230,12 @@ def test_what_other_services_know_is_ignored(client: openai.OpenAI) -> None:
         ({"messages": users(" ")}, openai.BadRequestError, "Query must be non-blank and at most 2000 characters."),
         ({"messages": users("x" * 2001)}, openai.BadRequestError, "at most 2000 characters"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, openai.BadRequestError, "Only text"),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "text", "text": 5}]}]},
+            openai.BadRequestError,
+            "content.0.",
+        ),
+        ({"messages": [{"role": "user", "content": 5}]}, openai.BadRequestError, "messages.0.content: Input"),
         ({"extra_body": {"knowledge_garden": {"maxSources": 51}}}, openai.BadRequestError, "maxSources"),
     ],
 )

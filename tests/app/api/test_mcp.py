@@ -239,4 +239,28 @@ def test_what_is_no_message_is_an_error_of_the_protocol(http: httpx.Client) -> N
         assert 400 <= response.status_code < 500, content
         assert response.json()["error"]["code"] < 0
         assert "Traceback" not in response.text
-    assert http.post("/mcp", content=b"{}", headers={**headers, "Content-Type": "text/plain"}).status_code in (400, 415)
+    refused = http.post("/mcp", content=b"{}", headers={**headers, "Content-Type": "text/plain"})
+    assert (refused.status_code, refused.json()["details"]["field"]) == (400, "Content-Type")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "field"),
+    [
+        ("ask", {}, "query"),
+        ("ask", {"query": 5}, "query"),
+        ("ask", {"query": CHEMICALS, "source": 7}, "source"),
+        ("search", {"query": CHEMICALS, "k": "x"}, "k"),
+        ("read", {"chunk_id": "safety_manual.pdf#3"}, "document_id"),
+        ("list_documents", {"offset": -1}, "offset"),
+    ],
+)
+async def test_wrong_arguments_are_the_one_error_body(
+    address: str, tool: str, arguments: dict[str, Any], field: str
+) -> None:
+    """A missing argument, or one of another type, is a result that names it, as a wrong question is."""
+    async with Client(f"{address}/mcp") as client:
+        refused = await client.call_tool(tool, arguments)
+    assert refused.is_error
+    assert refused.structured_content["error"] == "VALIDATION_ERROR"
+    assert refused.structured_content["details"] == {"field": field}
+    assert "pydantic" not in refused.content[0].text

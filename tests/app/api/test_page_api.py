@@ -135,6 +135,7 @@ async def test_an_upload_is_an_ingest(container: AppContainer, tmp_path: Path, e
         "notes",
         "notes.exe",
         "n" * 250 + ".md",
+        "\ufffd\ufffd.md",
     ],
 )
 async def test_a_name_that_is_no_plain_file_name_is_refused(container: AppContainer, name: str) -> None:

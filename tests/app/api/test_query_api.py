@@ -177,27 +177,32 @@ def test_max_sources_bounds_what_is_retrieved(http: httpx.Client, most: int) -> 
 
 
 @pytest.mark.parametrize(
-    ("content", "kind"),
+    ("content", "kind", "field"),
     [
-        (b"{", "application/json"),
-        (b"", "application/json"),
-        (b"[]", "application/json"),
-        (b'"x"', "application/json"),
-        (b"null", "application/json"),
-        (b'{"query": "\\ud800"}', "application/json"),
-        (b'{"query": NaN}', "application/json"),
-        (b"\xff\xfe", "application/json"),
-        (b"[" * 100_000, "application/json"),
-        (b'{"query": "x"}', "text/plain"),
-        (b'{"query": "x"}', ""),
-        (b"query=x", "application/x-www-form-urlencoded"),
+        (b"{", "application/json", "body"),
+        (b"", "application/json", "body"),
+        (b"[]", "application/json", "body"),
+        (b'"x"', "application/json", "body"),
+        (b"null", "application/json", "body"),
+        (b'{"query": "\\ud800"}', "application/json", "query"),
+        (b'{"query": NaN}', "application/json", "query"),
+        (b"\xff\xfe", "application/json", "body"),
+        (b"[" * 100_000, "application/json", "body"),
+        (b'{"query": "x", "page": ' + b"7" * 5_000 + b"}", "application/json", "body"),
+        (b'{"query": "x"}', "text/plain", "Content-Type"),
+        (b'{"query": "x"}', "", "Content-Type"),
+        (b"query=x", "application/x-www-form-urlencoded", "Content-Type"),
     ],
 )
-def test_what_is_no_json_object_is_a_validation_error(http: httpx.Client, content: bytes, kind: str) -> None:
-    """Malformed JSON, a non-object body, a wrong or missing content type: 400, never 422 and never 500."""
-    response = http.post("/query", content=content, headers={"Content-Type": kind} if kind else {})
-    assert response.status_code == 400
-    assert response.json()["error"] == "VALIDATION_ERROR"
+@pytest.mark.parametrize("path", ["/query", "/v1/chat/completions"])
+def test_what_is_no_json_object_is_a_validation_error(
+    http: httpx.Client, path: str, content: bytes, kind: str, field: str
+) -> None:
+    """Malformed JSON, a non-object body, a wrong or missing content type: 400 and its place, never 422 nor 500."""
+    response = http.post(path, content=content, headers={"Content-Type": kind} if kind else {})
+    error, body = response.json()["error"], response.json()
+    assert (response.status_code, error if path == "/query" else error["code"]) == (400, "VALIDATION_ERROR")
+    assert body["details"]["field"] == (field if path == "/query" or field != "query" else "model")
 
 
 def test_content_type_may_carry_a_charset(http: httpx.Client) -> None:
@@ -224,6 +229,15 @@ def test_every_path_has_the_one_error_body(http: httpx.Client, method: str, path
     assert (response.status_code, response.json()["error"]) == (status, code)
     assert response.json()["details"] == {}
     assert response.headers["x-request-id"].startswith("req_")
+
+
+@pytest.mark.parametrize("path", ["/", "/docs", "/health", "/health/live", "/health/ready", "/page/main.js"])
+def test_what_a_browser_or_a_probe_gets_has_a_head(http: httpx.Client, path: str) -> None:
+    """HEAD is GET without the body; where there is nothing to look at, it is 405 like any other method."""
+    head, got = http.head(path), http.get(path)
+    assert (head.status_code, head.content, got.status_code) == (200, b"", 200)
+    assert head.headers["content-type"] == got.headers["content-type"]
+    assert http.head("/query").status_code == 405
 
 
 @pytest.mark.parametrize("chunked", [False, True])

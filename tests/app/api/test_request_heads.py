@@ -7,8 +7,10 @@ import socket
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 
+from app.api.middleware import MAX_BODY
 from app.api.server import MAX_HEADER_BYTES
 from tests.support.two_facts import serve_here
 
@@ -79,6 +81,14 @@ def test_headers_are_bounded(port: int, pieces: list[bytes]) -> None:
     assert status in (0, 400)
     if body:
         assert (body["error"], set(body)) == ("VALIDATION_ERROR", {"error", "message", "details"})
+
+
+def test_a_body_too_large_is_refused_before_it_is_sent(http: httpx.Client) -> None:
+    """A client that waits for ``100 Continue`` is told 413 from the length that it announces."""
+    head = "POST /query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    head += f"Content-Length: {MAX_BODY + 1}\r\nExpect: 100-continue\r\n\r\n"
+    status, body = reported(http.base_url.port or 0, head.encode())
+    assert (status, body["error"]) == (413, "PAYLOAD_TOO_LARGE")
 
 
 def test_what_is_no_http_is_refused(port: int) -> None:

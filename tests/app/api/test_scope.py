@@ -15,6 +15,7 @@ from app.ingest.pipeline import ingest_into
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 
+JSON = {"Content-Type": "application/json"}
 QUESTION = "How many days of annual leave are there?"
 FILES = {
     "hr/leave.md": "---\nauthor: Kim\ndate: 2024-03-01\n---\n# Leave\n\nThere are 25 days of annual leave.\n",
@@ -126,12 +127,37 @@ async def test_an_unknown_source_is_refused_with_the_nearest_names(client: httpx
         ("filters", ["folder"]),
         ("filters", {"": "hr"}),
         ("filters", {str(n): n for n in range(21)}),
+        ("filters", {"type": []}),
+        ("source", "\ud800"),
+        ("source", ["it/*", "it/\udfff.md"]),
+        ("filters", {"author": "\ud800"}),
+        ("filters", {"author": ["Kim", "\ud800"]}),
+        ("filters", {"\ud800": "Kim"}),
+        ("filters", {"\0": "Kim"}),
+        ("filters", {"tags": 10**23}),
+        ("filters", {"tags": [7, -(2**63) - 1]}),
+        ("collection", "\ud800"),
     ],
 )
 async def test_a_malformed_scope_is_refused(client: httpx.AsyncClient, field: str, value: Any) -> None:
-    """400 that names the field."""
-    refused = await client.post("/query", json={"query": QUESTION, field: value})
-    assert (refused.status_code, refused.json()["details"]["field"]) == (400, field)
+    """400 that names the field, before any stream begins; so is what no store can compare with."""
+    for path in ("/query", "/query/stream"):
+        refused = await client.post(path, content=json.dumps({"query": QUESTION, field: value}), headers=JSON)
+        assert (refused.status_code, refused.json()["details"]["field"]) == (400, field)
+
+
+async def test_the_greatest_integers_are_compared(client: httpx.AsyncClient) -> None:
+    """What fits in 64 bits, with or without a sign, is a number that no document has."""
+    assert await retrieved(client, filters={"tags": [2**64 - 1, -(2**63)]}) == []
+
+
+async def test_an_earlier_message_that_is_no_text_is_left_out(client: httpx.AsyncClient) -> None:
+    """An unpaired surrogate in the conversation changes nothing about the answer to its last question."""
+    messages = [{"role": "user", "content": text} for text in ("What about the \ud800 laptops?", QUESTION)]
+    body = json.dumps({"model": "knowledge-garden", "messages": messages})
+    answered = await client.post("/v1/chat/completions", content=body, headers=JSON)
+    assert answered.status_code == 200
+    assert "days of annual leave" in answered.json()["choices"][0]["message"]["content"]
 
 
 async def test_search_is_narrowed_too(client: httpx.AsyncClient) -> None:
