@@ -75,7 +75,16 @@ _HOUR = re.compile(
     |around[ ]the[ ]clock|after|before|until|till)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
+_ASKS_WHY = re.compile(r"\A\W*(?:and )?why\b", re.IGNORECASE)
+_REASON = re.compile(
+    r"\b(?:because|since|so|due|owing|therefore|thus|hence|otherwise|else|reasons?|caus\w+|order|thanks|prevent\w*|avoid\w*"
+    r"|ensur\w*|protect\w*|allow\w*|lets?|help\w*|make\w*|means?|risk\w*|danger\w*|needs?|would|could|can|cannot|as|to"
+    r"|for|if|when|while|without)\b|[:;–—]",
+    re.IGNORECASE,
+)
+"""What can link something to its reason; a sentence with none of these only states it."""
 KINDS = (
+    (_ASKS_WHY, _REASON),
     (_ASKS_SITE, _SITE),
     (_ASKS_VERSION, _VERSION),
     (_ASKS_HOUR, _HOUR),
@@ -97,11 +106,15 @@ _PERIODS = {
     "quarter": r"quarterly",
     "year": r"yearly|annual(?:ly)?|per annum",
 }
+_RATE = r"(?:rates?|prices?|fees?|fares?|tickets?|pass(?:es)?|rent|costs?|charges?)"
 _PERIOD_PATTERNS = {
-    period: re.compile(rf"\b(?:(?:per|each|every|an?) {period}|{adverb})\b|/ ?{period}\b", re.IGNORECASE)
+    period: re.compile(
+        rf"\b(?:(?:per|each|every|an?) {period}|{adverb}|{period} {_RATE})\b|/ ?{period}\b", re.IGNORECASE
+    )
     for period, adverb in _PERIODS.items()
 }
-ASKS_PERIOD = re.compile(rf"\b(?:per|an?|each|every) ({'|'.join(_PERIODS)})\b", re.IGNORECASE)
+ASKS_PERIOD = re.compile("|".join(pattern.pattern for pattern in _PERIOD_PATTERNS.values()), re.IGNORECASE)
+"""A question that may ask for an amount per week, say."""
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _BEGINS = frozenset(map(stem, "start starts begin begins open opens opening commence starting beginning".split()))
 _ENDS = frozenset(map(stem, "end ends ending finish close closes closing shut stop expire".split()))
@@ -154,8 +167,9 @@ def is_of_other_period(question: str, text: str, *, row: bool = False) -> bool:
 
     Of a *row*, given with the names of its columns, any amount counts.
     """
-    asked = {period.lower() for period in ASKS_PERIOD.findall(question)}
-    found = {period for period, pattern in _PERIOD_PATTERNS.items() if pattern.search(text)}
+    asked, found = (
+        {period for period, pattern in _PERIOD_PATTERNS.items() if pattern.search(said)} for said in (question, text)
+    )
     return bool(asked and found) and asked.isdisjoint(found) and (row or len(_NUMBER.findall(text)) == 1)
 
 

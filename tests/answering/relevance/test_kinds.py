@@ -25,6 +25,7 @@ from answering.relevance.possible_answers import has_kind
         ("From which day is a note needed?", "A note is needed from the fourth day.", "A note is needed by staff."),
         ("On which day of the month is rent due?", "It is due on the twentieth of the month.", "It is due in euros."),
         ("What time do the lamps go on?", "The lamps go on at sunset.", "The lamps go on in the hall."),
+        ("Why is the boat repaired?", "The boat is repaired because it leaks.", "The boat weighs 96 kg."),
         ("When was the club founded?", "The club was founded in 1962⁴.", "The club has 85⁵ members."),
         ("When is the fee paid?", "It is paid in advance.", "It is paid in euros."),
         ("What version of the form is signed?", "The latest one is signed.", "The form is signed in ink."),
@@ -70,6 +71,7 @@ def test_when_something_begins_tells_nothing_of_when_it_ends(question: str, text
         ("What does a locker cost per week?", "A locker costs 3 euros weekly.", False),
         ("What does a locker cost a month?", "A locker costs 3 euros a week or 10 euros a month.", False),
         ("What does a locker cost per month?", "Lockers cost 3 euros a week; from May on they are 2 euros.", False),
+        ("What is the weekly rate of a locker?", "The day rate of a locker is 3 euros.", True),
         ("What does a locker cost?", "A locker costs 3 euros per week.", False),
     ],
 )
