@@ -45,6 +45,7 @@ _DECLINES = re.compile("|".join(f"(?:{form})" for form in _FORMS), re.IGNORECASE
 """Says that the passages do not answer, by a verb of saying: "Documents that are not signed …" says something else."""
 _CONCEDES = re.compile(r"[\W_]*(?:while|although|though|even though|whereas)\s+", re.IGNORECASE)
 _TURNS = re.compile(r"[,;]?\s+(?:but|however),?\s+", re.IGNORECASE)
+_COMMA = re.compile(r",\s+")
 _ADDS = re.compile(r"[,;]\s+(?:but|however|although|though|and|while),?\s+", re.IGNORECASE)
 
 
@@ -88,14 +89,14 @@ def _end_of_concession(text: str) -> int:
     """Return where what follows an opening clause that declines begins; 0 without one."""
     concedes = _CONCEDES.match(text)
     declined = _declines_from(text, concedes.end() if concedes else 0)
-    turn = re.compile(r",\s+").search(text, declined) if concedes else _TURNS.search(text, declined)
+    turn = (_COMMA if concedes else _TURNS).search(text, declined)
     return turn.end() if declined and turn else 0
 
 
 def _is_copied(text: str, chunks: Sequence[Chunk]) -> bool:
     """Whether the words of *text* stand in one of *chunks*."""
     said = _words(text)
-    return any(said in _words(chunk.text) for chunk in chunks)
+    return any(f" {said} " in f" {_words(chunk.text)} " for chunk in chunks)
 
 
 def _words(text: str) -> str:

@@ -33,6 +33,7 @@ _ARTICLES, _PREPOSITIONS = frozenset("the a an our your".split()), frozenset("fo
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*")
 _AMBIGUOUS = frozenset("a am an as at be in is it me no of on or so t was".split())
 """Words of English that are words of German, Dutch, French, Spanish or Italian as well."""
+_ENGLISH_ALONE = (STOP_WORDS | QUESTION_WORDS) - _AMBIGUOUS
 _ASK_ELSEWHERE = frozenset(
     """
     wo woher wohin wie was wann wer wen wem warum wieso welche welchen welcher welches où quand qui quel quelle combien
@@ -57,8 +58,9 @@ class Topic(NamedTuple):
 
 def is_other_language(question: str) -> bool:
     """Whether *question* asks in another language: it has no word that only English has for its grammar."""
-    english = (STOP_WORDS | QUESTION_WORDS).difference(_AMBIGUOUS)
-    return english.isdisjoint(words(question)) and not _ASK_ELSEWHERE.isdisjoint(re.findall(r"\w+", question.lower()))
+    return _ENGLISH_ALONE.isdisjoint(words(question)) and not _ASK_ELSEWHERE.isdisjoint(
+        re.findall(r"\w+", question.lower())
+    )
 
 
 def of_other_topic(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int]]:

@@ -161,6 +161,11 @@ def test_a_decline_has_no_sentences(text: str) -> None:
     assert read_draft(text, [chunk(LIFT)]) == ()
 
 
+def test_letters_of_other_words_are_no_copy_of_a_decline() -> None:
+    """ "N/A" stands in no passage that has "in a"."""
+    assert read_draft("N/A", [chunk("Keys are kept in a box.")]) == ()
+
+
 @pytest.mark.parametrize(
     "text",
     [
