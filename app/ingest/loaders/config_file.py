@@ -9,11 +9,11 @@ from typing import Any
 from app.ingest.documents import MAX_TITLE_CHARS, LoadedDocument
 from app.ingest.loaders import source_code
 from app.ingest.loaders.as_written import toml_as_written, yaml_as_written
-from app.ingest.loaders.code_prose import comments
+from app.ingest.loaders.json_file import ValueWriter, title_of
 from app.ingest.loaders.outline import Outline
+from app.ingest.loaders.source_code import comments
 from app.ingest.loaders.text import add_text
 from app.ingest.loaders.text_encoding import decode
-from app.ingest.loaders.values import ValueWriter, title_of
 
 MAX_CHARS, MAX_VALUES = 500_000, 100_000
 """Longest text that is parsed, and most values, aliases followed, that are written; a larger file is read as code."""

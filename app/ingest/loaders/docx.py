@@ -1,16 +1,24 @@
-"""Load Word documents: mammoth makes HTML of them, which the HTML loader reads."""
+"""Load Word documents: mammoth makes HTML of them, which the HTML loader reads.
+
+Before that the file is made one that mammoth reads whole: page headers and footers in its body, its fields as text.
+"""
 
 import io
 import re
 from html import escape
+from posixpath import dirname
+from typing import Any
+from zipfile import ZipFile
 
 import mammoth
 
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders import html
-from app.ingest.loaders.archive import property_title, unpacked
-from app.ingest.loaders.docx_package import unread, whole
+from app.ingest.loaders.archive import parse_xml, property_title, targets, unpacked, xml_bytes
+from app.ingest.loaders.docx_fields import attribute, local, text_of, write_out
 from app.ingest.loaders.html_content import hidden_note
+from app.ingest.loaders.outline import counted
+from app.ingest.loaders.running_lines import is_page_number
 
 _STYLES = "\n".join(
     ["p[style-name='Title'] => h1:fresh", "p[style-name^='toc '] => !"]
@@ -26,6 +34,11 @@ mammoth compares names of styles whatever their case.
 """
 
 _BACK_LINK = re.compile(r' ?<a href="#[^"]*">↑</a>')
+
+_MARKS = ("fldSimple", "oMath", "vanish", "txbxContent", "ddList", "ruby", "bdo", "dir", "headerRef", "footerRef")
+_CHANGED = re.compile(rf"[:<](?:{'|'.join(_MARKS)})".encode())
+"""What a part has that is to be changed; other parts stay as they are."""
+_IGNORED = re.compile(r"An unrecognised element was ignored: (?:\{.*\}|.*:)?(\w+)")
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
@@ -49,3 +62,108 @@ def load(data: bytes, source: str) -> LoadedDocument:
     page = f'<meta charset="utf-8"><title>{escape(title)}</title>{_BACK_LINK.sub("", result.value)}'
     document = html.load(page.encode(), source)
     return document.model_copy(update={"notes": (*document.notes, *notes)})
+
+
+def whole(archive: ZipFile) -> tuple[bytes, list[str]]:
+    """Return the file with all its visible text in its body or its footnotes, and the texts it hides.
+
+    Raises what lxml raises for a damaged part.
+    """
+    main = _main(archive)
+    hidden: list[str] = []
+    changed: dict[str, bytes] = {}
+    for name in archive.namelist():
+        if not name.endswith(".xml") or dirname(name) != dirname(main):
+            continue
+        content = archive.read(name)
+        root = parse_xml(content) if _CHANGED.search(content) else None
+        if root is None or local(root) not in ("document", "footnotes", "endnotes"):
+            continue
+        hidden += write_out(root)
+        if name == main:
+            hidden += _add_frame(archive, main, root)
+        changed[name] = xml_bytes(root)
+    written = io.BytesIO()
+    with ZipFile(written, "w") as copy:
+        for name in archive.namelist():
+            if name.endswith((".xml", ".rels")):  # pictures are not read
+                copy.writestr(name, changed.get(name) or archive.read(name))
+    return written.getvalue(), hidden
+
+
+def unread(archive: ZipFile, messages: list[str]) -> list[str]:
+    """Return notes of the elements that mammoth ignored with text in them, and of comments, charts and SmartArt."""
+    main = _main(archive)
+    names = {found[1] for message in messages if (found := _IGNORED.match(message))}
+    root: Any = parse_xml(archive.read(main)) if names else None
+    notes = [
+        f'the text in elements "{name}" of the file is not read'
+        for name in sorted(names)
+        if name == "altChunk" or any(text_of(element).strip() for element in root.iterfind(f".//{{*}}{name}"))
+    ]
+    parts = targets(archive, main, "/comments").values()
+    comments = sum(1 for part in parts for _ in parse_xml(archive.read(part)).iterchildren("{*}comment"))
+    charts = len(targets(archive, main, "/chart"))
+    graphics = len(targets(archive, main, "/diagramData"))
+    left_out = [*counted(comments, "comment"), *counted(charts, "chart"), *counted(graphics, "SmartArt graphic")]
+    return [*notes, f"not read: {', '.join(left_out)}"] if left_out else notes
+
+
+def _main(archive: ZipFile) -> str:
+    """Return the name of the part that holds the text."""
+    return next(iter(targets(archive, "", "/officeDocument").values()), "word/document.xml")
+
+
+def _add_frame(archive: ZipFile, main: str, root: Any) -> list[str]:
+    """Put the page headers above the text and the footers below it; return their hidden texts."""
+    body = root.find("{*}body")
+    if body is None:
+        return []
+    headers, hidden = _frame(archive, root, targets(archive, main, "/header"), "headerReference")
+    footers, more = _frame(archive, root, targets(archive, main, "/footer"), "footerReference")
+    for block in reversed(headers):
+        body.insert(0, block)
+    last = body.find("{*}sectPr")
+    for block in footers:
+        body.append(block) if last is None else last.addprevious(block)
+    return hidden + more
+
+
+def _frame(archive: ZipFile, root: Any, parts: dict[str, str], reference: str) -> tuple[list[Any], list[str]]:
+    """Return the blocks of page headers or footers, each text once, and what is hidden in them.
+
+    Those of a first page count where its section has them (``titlePg``).
+    """
+    seen: dict[str, Any] = {}
+    hidden: list[str] = []
+    for link in root.iter(f"{{*}}{reference}"):
+        unused = attribute(link, "type") == "first" and link.getparent().find("{*}titlePg") is None
+        if unused or (part := parts.pop(attribute(link, "id") or "", None)) is None:
+            continue
+        frame = parse_xml(archive.read(part))
+        _drop_page_numbers(frame)
+        hidden += write_out(frame)
+        _drop_links(frame)
+        for block in frame.iterchildren("{*}p", "{*}tbl", "{*}sdt"):
+            text = " ".join(text_of(block).split())
+            if text and text not in seen:
+                seen[text] = block
+    return list(seen.values()), hidden
+
+
+def _drop_page_numbers(frame: Any) -> None:
+    """Empty the paragraphs of a page header or footer that are a page number."""
+    for paragraph in frame.iter("{*}p"):
+        fields = [attribute(field, "instr") or "" for field in paragraph.iter("{*}fldSimple")]
+        fields += [field.text or "" for field in paragraph.iter("{*}instrText")]
+        if any("PAGE" in field for field in fields) and is_page_number(text_of(paragraph)):
+            for words in paragraph.iter("{*}t"):
+                words.text = ""
+
+
+def _drop_links(frame: Any) -> None:
+    """Drop what refers to other parts, and styles, so that no page header is taken for a heading."""
+    for part in list(frame.iter("{*}pPr", "{*}blip", "{*}imagedata")):
+        part.getparent().remove(part)
+    for link in frame.iter("{*}hyperlink"):
+        link.attrib.clear()

@@ -13,8 +13,7 @@ from pathlib import PurePosixPath
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import reading
 from app.ingest.loaders.eml_bodies import fuller, text_of
-from app.ingest.loaders.eml_html_quotes import fold_quotes
-from app.ingest.loaders.eml_quotes import parts_of
+from app.ingest.loaders.eml_quotes import fold_quotes, parts_of
 from app.ingest.loaders.html import add_fragment
 from app.ingest.loaders.outline import Outline, one_line, title_from_name
 from app.ingest.loaders.table import FORMATS

@@ -10,12 +10,18 @@ from bs4.element import PageElement
 from lxml import etree
 
 from app.ingest.documents import Kind, LoadedDocument
-from app.ingest.loaders.html_content import INLINE, drop_unread, hidden_note, inline_text, outside_note, plain_text
+from app.ingest.loaders.html_content import (
+    HEADINGS,
+    INLINE,
+    drop_unread,
+    hidden_note,
+    inline_text,
+    outside_note,
+    plain_text,
+)
 from app.ingest.loaders.html_controls import write_controls
 from app.ingest.loaders.html_marks import settle_marks
-from app.ingest.loaders.html_pairs import pairs_of
-from app.ingest.loaders.html_panels import HEADINGS
-from app.ingest.loaders.html_table import rows_of
+from app.ingest.loaders.html_table import pairs_of, rows_of
 from app.ingest.loaders.outline import Outline, fenced, table_text
 from app.ingest.loaders.text_encoding import decode
 

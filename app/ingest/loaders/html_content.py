@@ -1,9 +1,17 @@
-"""Tell what of an HTML tree is content: its words, and the elements that are not read."""
+"""Tell what of an HTML tree is content: its words, its collapsed panels, and the elements that are not read.
 
-from bs4 import Tag
+A panel is what a control of the page shows: accordions, tabs, ``details``. Its control's words become its ``summary``,
+so that a panel has its own section; a control that is a heading is the section's already. Other hidden elements stay
+hidden.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString, PageElement
 
-from app.ingest.loaders.html_panels import is_unseen, open_panels
 from app.ingest.loaders.outline import one_line
 
 INLINE = frozenset(
@@ -23,6 +31,19 @@ SAMPLE_CHARS = 60
 
 MIN_OUTSIDE_WORDS = 5
 """Words outside the main part of a page from which on a note names them."""
+
+HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
+MAX_LABEL_CHARS = 200
+"""Longest label of a control that names its panel."""
+MAX_BEFORE = 20
+"""Nodes before a hidden element among which its heading is looked for."""
+_LABELLED = (*HEADINGS, "summary", "dt")
+_UNSEEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse))\b", re.IGNORECASE)
+_PANEL_CLASS = re.compile(r"panel|collaps|accordion|tab|answer|faq|expand|toggle|reveal", re.IGNORECASE)
+_GENERAL_LABEL = re.compile(
+    r"(?:read|show|view|see|learn|less|more|menu|toggle|open|close|details?|\W)+", re.IGNORECASE
+)
+"""A label that says what the control does, not what the panel holds."""
 
 
 def drop_unread(root: Tag) -> list[str]:
@@ -76,3 +97,91 @@ def inline_text(tag: Tag) -> str:
 def plain_text(node: PageElement) -> str:
     """Return a text; a comment, a doctype and CDATA are none."""
     return str(node) if type(node) is NavigableString else ""
+
+
+def is_unseen(tag: Tag) -> bool:
+    """Tell whether an element is hidden by its own attributes."""
+    return tag.has_attr("hidden") or bool(_UNSEEN.search(str(tag.get("style", ""))))
+
+
+def open_panels(root: BeautifulSoup | Tag, text_of: Callable[[Tag], str]) -> None:
+    """Show every panel below *root*, each as ``details`` with a ``summary`` where its control is no heading."""
+    for label in root.find_all(_LABELLED):
+        for button in label.find_all("button"):
+            button.name = "span"  # a button is no content, but in a heading it is the heading
+    for control, panel in list(_controlled(root)):
+        if panel.find_parent(["nav", "footer"]) or panel.name == "nav" or _is_navigation(panel, text_of):
+            continue
+        _show(panel)
+        words = " ".join(text_of(control).split())
+        named = control.find_parent(_LABELLED) or panel.find(_LABELLED) or panel.name in ("tr", "td", "th", "li", "dd")
+        if not named and 0 < len(words) <= MAX_LABEL_CHARS and not _GENERAL_LABEL.fullmatch(words):
+            summary = Tag(name="summary")
+            summary.string = words
+            panel.wrap(Tag(name="details")).insert(0, summary)
+            control.clear()
+    hidden = [tag for tag in root.find_all(is_unseen) if _is_panel(tag) and not _is_navigation(tag, text_of)]
+    for tag in hidden:
+        _show(tag)
+
+
+def _controlled(root: Tag) -> Iterator[tuple[Tag, Tag]]:
+    """Yield each control with the panel it shows, the nearest control of a panel alone."""
+    by_id = {str(tag["id"]): tag for tag in root.find_all(id=True)}
+    found: dict[int, tuple[Tag, Tag]] = {}
+    for control in root.find_all(_is_control):
+        names = [control.get(name) for name in ("aria-controls", "data-bs-target", "data-target", "href")]
+        panel = next((by_id[key] for name in names if (key := str(name or "").lstrip("#")) in by_id), None)
+        after = control.find_next_sibling()
+        if panel is None and control.name == "button" and isinstance(after, Tag) and _may_follow(after):
+            panel = after
+        if panel is not None and not any(parent is panel for parent in control.parents):
+            found.setdefault(id(panel), (control, panel))
+    return iter(found.values())
+
+
+def _is_control(tag: Tag) -> bool:
+    """Tell whether an element opens and closes another."""
+    if tag.name == "button":
+        return True
+    named = any(tag.has_attr(name) for name in ("aria-controls", "aria-expanded", "data-bs-target", "data-target"))
+    toggles = tag.has_attr("data-toggle") or tag.has_attr("data-bs-toggle") or tag.get("role") in ("tab", "button")
+    return named or (tag.name == "a" and toggles)
+
+
+def _may_follow(tag: Tag) -> bool:
+    """Tell whether what stands after a button is its panel."""
+    return tag.name in ("div", "section", "p", "ul", "ol") and (
+        is_unseen(tag) or bool(_PANEL_CLASS.search(_classes(tag)))
+    )
+
+
+def _is_panel(tag: Tag) -> bool:
+    """Tell whether a hidden element is a panel by its role, its name, or the heading it stands below."""
+    if tag.get("hidden") == "until-found" or tag.get("role") == "tabpanel":
+        return True
+    if tag.name not in ("div", "section", "article", "dd", "p", "ul", "ol", "table", "tr", "blockquote"):
+        return False
+    if tag.name != "tr" and _PANEL_CLASS.search(f"{_classes(tag)} {tag.get('id', '')}"):
+        return True
+    siblings = islice(tag.previous_siblings, MAX_BEFORE)
+    before = (near for near in siblings if isinstance(near, Tag) and not is_unseen(near))
+    label = next(before, None)
+    return label is not None and (label.name in _LABELLED or label.name == "button") and label.name != "h1"
+
+
+def _is_navigation(tag: Tag, text_of: Callable[[Tag], str]) -> bool:
+    """Tell whether nearly all words below an element are links: a menu."""
+    if tag.find("a") is None:
+        return False
+    words = len("".join(text_of(tag).split()))
+    return words > 0 and sum(len("".join(text_of(link).split())) for link in tag.find_all("a")) > 0.8 * words
+
+
+def _classes(tag: Tag) -> str:
+    return " ".join(map(str, tag.get_attribute_list("class")))
+
+
+def _show(tag: Tag) -> None:
+    """Remove what hides an element."""
+    del tag["hidden"], tag["style"]

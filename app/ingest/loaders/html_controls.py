@@ -5,8 +5,7 @@ from itertools import islice
 
 from bs4 import Tag
 
-from app.ingest.loaders.html_content import inline_text, plain_text
-from app.ingest.loaders.html_panels import is_unseen
+from app.ingest.loaders.html_content import inline_text, is_unseen, plain_text
 
 MAX_OPTIONS = 20
 """Options of a list that are written where none is chosen."""

@@ -8,7 +8,7 @@ from app.ingest.loaders.archive import ENCRYPTED, parse_xml, unpacked
 from app.ingest.loaders.html import add_fragment
 from app.ingest.loaders.html_content import hidden_note
 from app.ingest.loaders.outline import Outline, counted
-from app.ingest.loaders.page_number import is_page_number
+from app.ingest.loaders.running_lines import is_page_number
 from app.ingest.loaders.text_encoding import Unreadable
 
 _SKIPPED = frozenset(

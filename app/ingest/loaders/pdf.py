@@ -18,8 +18,15 @@ from app.ingest.loaders.outline import Outline, table_text
 from app.ingest.loaders.pdf_columns import reading_order
 from app.ingest.loaders.pdf_forms import read_forms
 from app.ingest.loaders.pdf_lines import Segment, cells_apart, columns_apart, rows
-from app.ingest.loaders.pdf_margins import without_running_lines
-from app.ingest.loaders.pdf_paragraphs import ENDS, ITEM, MAX_HEADING_CHARS, is_heading, line_of, paragraphs
+from app.ingest.loaders.pdf_paragraphs import (
+    ENDS,
+    ITEM,
+    MAX_HEADING_CHARS,
+    is_heading,
+    line_of,
+    paragraphs,
+    without_running_lines,
+)
 from app.ingest.loaders.pdf_rules import Rule
 from app.ingest.loaders.pdf_scans import read_pages
 from app.ingest.loaders.pdf_tables import Table, with_tables

@@ -1,7 +1,12 @@
-"""Load PowerPoint presentations with python-pptx: a slide is a section and a page."""
+"""Load PowerPoint presentations with python-pptx: a slide is a section and a page.
+
+Charts and SmartArt graphics are read of their DrawingML (ECMA-376, part 1: 21.2 charts, 21.4 diagrams).
+"""
 
 import io
 from collections.abc import Iterable, Iterator
+from datetime import date, timedelta
+from typing import Any
 
 from pptx import Presentation
 from pptx.enum.shapes import PP_PLACEHOLDER
@@ -13,12 +18,15 @@ from pptx.table import Table
 
 from app.ingest.documents import Kind, LoadedDocument
 from app.ingest.loaders.archive import parse_xml, property_title, unpacked
-from app.ingest.loaders.chart_table import chart_rows, diagram_lines
+from app.ingest.loaders.cell_format import shown
 from app.ingest.loaders.header_rows import one_header
 from app.ingest.loaders.outline import Outline, counted, table_text
 
 _DATA = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
 _FRAME = {PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.HEADER}
+
+_DAY_ZERO = date(1899, 12, 30)
+"""Day 0 of the dates of a workbook."""
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
@@ -102,3 +110,54 @@ def _cells(table: Table) -> list[list[str]]:
         for row in rows[top : top + origin.span_height]:
             row[left : left + origin.span_width] = [rows[top][left]] * len(row[left : left + origin.span_width])
     return rows
+
+
+def chart_rows(chart: Any) -> tuple[str, list[list[str]]]:
+    """Return the title of a chart, and a table of its categories and the values of each series; no rows for none."""
+    series = list(chart.iter("{*}ser"))
+    title = "".join(part.text or "" for part in chart.iterfind("{*}chart/{*}title//{*}t"))
+    categories: dict[int, str] = {}
+    columns: list[dict[int, str]] = []
+    for one in series:
+        categories = _points(one, "cat") | _points(one, "xVal") | categories
+        columns.append(_points(one, "val") | _points(one, "yVal"))
+    header = ["", *(one.findtext("{*}tx//{*}v") or "" for one in series)]
+    places = sorted({place for column in columns for place in column})
+    rows = [[categories.get(place, ""), *(column.get(place, "") for column in columns)] for place in places]
+    return " ".join(title.split()), [header, *rows] if rows else []
+
+
+def diagram_lines(data: Any) -> list[str]:
+    """Return the paragraphs of a SmartArt graphic, in the order of its data."""
+    lines = ("".join(part.text or "" for part in line.iter("{*}t")) for line in data.iterfind(".//{*}pt/{*}t/{*}p"))
+    return [" ".join(line.split()) for line in lines if line.strip()]
+
+
+def _points(series: Any, name: str) -> dict[int, str]:
+    """Return number → text of the categories or values of a series; of categories in levels the innermost."""
+    holder = series.find(f"{{*}}{name}")
+    if holder is None:
+        return {}
+    level = holder.find(".//{*}lvl")
+    code = holder.findtext(".//{*}formatCode") or "General"
+    points = (holder if level is None else level).iterfind(".//{*}pt")
+    return {
+        int(point.get("idx")): _shown(
+            point.findtext("{*}v") or "", code, is_number=holder.find("{*}numRef") is not None
+        )
+        for point in points
+        if (point.get("idx") or "").isdecimal()
+    }
+
+
+def _shown(value: str, code: str, *, is_number: bool) -> str:
+    """Return a value by its number format, a date as ISO 8601."""
+    try:
+        number = float(value) if is_number else None
+    except ValueError:
+        return value
+    if number is None:
+        return value
+    if "yy" in code.lower() and 0 < number < 1_000_000:
+        return (_DAY_ZERO + timedelta(days=int(number))).isoformat()
+    return shown(number, code)

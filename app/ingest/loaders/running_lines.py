@@ -24,6 +24,8 @@ _ALONE = (
 _SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s*$")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
+_NUMBER = re.compile(r"\W*(?:[^\W\d]+\W*)?\d*\W*(?:[^\W\d]{1,3}\W*\d*)?\W*")
+
 
 @dataclass(frozen=True, slots=True)
 class EdgeLine:
@@ -137,3 +139,8 @@ def _is_at(one: EdgeLine, other: EdgeLine) -> bool:
 def _follow(pages: Iterable[int]) -> bool:
     """Tell whether pages follow one another, or are all even or all odd and so follow one another."""
     return all(later - earlier <= 2 for earlier, later in pairwise(sorted(pages)))
+
+
+def is_page_number(text: str) -> bool:
+    """Tell whether a text with a field for the page is nothing more: ``7``, ``Page 7``, ``Page 7 of 12``."""
+    return bool(_NUMBER.fullmatch(text))
