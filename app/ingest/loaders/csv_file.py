@@ -35,6 +35,29 @@ _IN_TEXT = {
 _NO_SEPARATOR = "\x1f"
 
 
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a file is read, and how well that fits: the share of rows with ``width`` cells, as most have."""
+
+    separator: str
+    quote: str | None
+    strict: bool = True
+    width: int = 1
+    share: float = 0.0
+
+    def rows(self, text: str) -> Iterator[tuple[int, list[str]]]:
+        """Yield each row, also blank ones, with the line it ends on, from 1. Raises ``csv.Error``."""
+        reader = csv.reader(
+            io.StringIO(text, newline=""),
+            delimiter=self.separator,
+            quotechar=self.quote,
+            quoting=csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE,
+            skipinitialspace=True,
+            strict=self.strict,
+        )
+        return ((reader.line_num, row) for row in reader)
+
+
 def load(data: bytes, source: str) -> LoadedDocument:
     """Read a CSV file by the dialect that fits all its rows; a row whose columns are not certain is left out and named.
 
@@ -98,29 +121,6 @@ def _broken(rows: Sequence[Sequence[str]], header: int, width: int) -> set[int]:
         if max(len(rows[at]), len(rows[at + 1])) < width and len(rows[at]) + len(rows[at + 1]) == width + 1
         for part in (at, at + 1)
     }
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """How a file is read, and how well that fits: the share of rows with ``width`` cells, as most have."""
-
-    separator: str
-    quote: str | None
-    strict: bool = True
-    width: int = 1
-    share: float = 0.0
-
-    def rows(self, text: str) -> Iterator[tuple[int, list[str]]]:
-        """Yield each row, also blank ones, with the line it ends on, from 1. Raises ``csv.Error``."""
-        reader = csv.reader(
-            io.StringIO(text, newline=""),
-            delimiter=self.separator,
-            quotechar=self.quote,
-            quoting=csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE,
-            skipinitialspace=True,
-            strict=self.strict,
-        )
-        return ((reader.line_num, row) for row in reader)
 
 
 def find_dialect(text: str, separators: str = SEPARATORS) -> tuple[Dialect, str]:

@@ -11,23 +11,28 @@ from typing import Any
 from zipfile import ZipFile
 
 import mammoth
+from lxml import etree
 
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders import html
-from app.ingest.loaders.archive import parse_xml, property_title, targets, unpacked, xml_bytes
-from app.ingest.loaders.docx_fields import attribute, local, text_of, write_out
+from app.ingest.loaders.archive import (
+    attribute,
+    comments_on,
+    local,
+    parse_xml,
+    property_title,
+    targets,
+    text_of,
+    unpacked,
+)
+from app.ingest.loaders.docx_fields import write_out
 from app.ingest.loaders.html_content import hidden_note
 from app.ingest.loaders.outline import counted
 from app.ingest.loaders.running_lines import is_page_number
 
-_STYLES = "\n".join(
-    ["p[style-name='Title'] => h1:fresh", "p[style-name^='toc '] => !"]
-    + [
-        f"{paragraph} => h{min(n + 1, 6)}:fresh"
-        for n in range(1, 10)
-        for paragraph in (f"p[style-name='heading {n}']", f"p.Heading{n}")
-    ]
-)
+_HEADING_STYLES = ("p[style-name='heading {}']", "p.Heading{}")
+_HEADINGS = [f"{style.format(n)} => h{min(n + 1, 6)}:fresh" for n in range(1, 10) for style in _HEADING_STYLES]
+_STYLES = ["p[style-name='Title'] => h1:fresh", "p[style-name^='toc '] => !", *_HEADINGS]
 """The title is the only ``h1``, so that no first chapter is taken for it; the table of contents is left out.
 
 mammoth compares names of styles whatever their case.
@@ -50,26 +55,26 @@ def load(data: bytes, source: str) -> LoadedDocument:
     """
     with unpacked(data, "Word document") as archive:
         title = property_title(archive)
-        content, hidden = whole(archive)
+        main = next(iter(targets(archive, "", "/officeDocument").values()), "word/document.xml")
+        content, hidden = _whole(archive, main)
         result = mammoth.convert_to_html(
             io.BytesIO(content),
-            style_map=_STYLES,
+            style_map="\n".join(_STYLES),
             include_embedded_style_map=False,
             convert_image=lambda _image: [],
             external_file_access=False,
         )
-        notes = [*hidden_note(hidden), *unread(archive, [message.message for message in result.messages])]
+        unread = _unread(archive, main, [message.message for message in result.messages])
     page = f'<meta charset="utf-8"><title>{escape(title)}</title>{_BACK_LINK.sub("", result.value)}'
     document = html.load(page.encode(), source)
-    return document.model_copy(update={"notes": (*document.notes, *notes)})
+    return document.model_copy(update={"notes": (*document.notes, *hidden_note(hidden), *unread)})
 
 
-def whole(archive: ZipFile) -> tuple[bytes, list[str]]:
+def _whole(archive: ZipFile, main: str) -> tuple[bytes, list[str]]:
     """Return the file with all its visible text in its body or its footnotes, and the texts it hides.
 
     Raises what lxml raises for a damaged part.
     """
-    main = _main(archive)
     hidden: list[str] = []
     changed: dict[str, bytes] = {}
     for name in archive.namelist():
@@ -82,7 +87,7 @@ def whole(archive: ZipFile) -> tuple[bytes, list[str]]:
         hidden += write_out(root)
         if name == main:
             hidden += _add_frame(archive, main, root)
-        changed[name] = xml_bytes(root)
+        changed[name] = etree.tostring(root.getroottree(), encoding="UTF-8", xml_declaration=True)
     written = io.BytesIO()
     with ZipFile(written, "w") as copy:
         for name in archive.namelist():
@@ -91,9 +96,8 @@ def whole(archive: ZipFile) -> tuple[bytes, list[str]]:
     return written.getvalue(), hidden
 
 
-def unread(archive: ZipFile, messages: list[str]) -> list[str]:
+def _unread(archive: ZipFile, main: str, messages: list[str]) -> list[str]:
     """Return notes of the elements that mammoth ignored with text in them, and of comments, charts and SmartArt."""
-    main = _main(archive)
     names = {found[1] for message in messages if (found := _IGNORED.match(message))}
     root: Any = parse_xml(archive.read(main)) if names else None
     notes = [
@@ -101,17 +105,9 @@ def unread(archive: ZipFile, messages: list[str]) -> list[str]:
         for name in sorted(names)
         if name == "altChunk" or any(text_of(element).strip() for element in root.iterfind(f".//{{*}}{name}"))
     ]
-    parts = targets(archive, main, "/comments").values()
-    comments = sum(1 for part in parts for _ in parse_xml(archive.read(part)).iterchildren("{*}comment"))
-    charts = len(targets(archive, main, "/chart"))
-    graphics = len(targets(archive, main, "/diagramData"))
-    left_out = [*counted(comments, "comment"), *counted(charts, "chart"), *counted(graphics, "SmartArt graphic")]
-    return [*notes, f"not read: {', '.join(left_out)}"] if left_out else notes
-
-
-def _main(archive: ZipFile) -> str:
-    """Return the name of the part that holds the text."""
-    return next(iter(targets(archive, "", "/officeDocument").values()), "word/document.xml")
+    charts, graphics = (len(targets(archive, main, kind)) for kind in ("/chart", "/diagramData"))
+    counts = counted({"comment": comments_on(archive, main), "chart": charts, "SmartArt graphic": graphics})
+    return [*notes, f"not read: {', '.join(counts)}"] if counts else notes
 
 
 def _add_frame(archive: ZipFile, main: str, root: Any) -> list[str]:
@@ -119,8 +115,7 @@ def _add_frame(archive: ZipFile, main: str, root: Any) -> list[str]:
     body = root.find("{*}body")
     if body is None:
         return []
-    headers, hidden = _frame(archive, root, targets(archive, main, "/header"), "headerReference")
-    footers, more = _frame(archive, root, targets(archive, main, "/footer"), "footerReference")
+    (headers, hidden), (footers, more) = (_frame(archive, main, root, kind) for kind in ("header", "footer"))
     for block in reversed(headers):
         body.insert(0, block)
     last = body.find("{*}sectPr")
@@ -129,26 +124,27 @@ def _add_frame(archive: ZipFile, main: str, root: Any) -> list[str]:
     return hidden + more
 
 
-def _frame(archive: ZipFile, root: Any, parts: dict[str, str], reference: str) -> tuple[list[Any], list[str]]:
+def _frame(archive: ZipFile, main: str, root: Any, kind: str) -> tuple[list[Any], list[str]]:
     """Return the blocks of page headers or footers, each text once, and what is hidden in them.
 
     Those of a first page count where its section has them (``titlePg``).
     """
+    parts = targets(archive, main, f"/{kind}")
     seen: dict[str, Any] = {}
     hidden: list[str] = []
-    for link in root.iter(f"{{*}}{reference}"):
+    for link in root.iter(f"{{*}}{kind}Reference"):
         unused = attribute(link, "type") == "first" and link.getparent().find("{*}titlePg") is None
         if unused or (part := parts.pop(attribute(link, "id") or "", None)) is None:
             continue
         frame = parse_xml(archive.read(part))
         _drop_page_numbers(frame)
         hidden += write_out(frame)
-        _drop_links(frame)
+        etree.strip_elements(frame, "{*}pPr", "{*}blip", "{*}imagedata")  # no page header is a heading
+        for link in frame.iter("{*}hyperlink"):  # it refers to another part
+            link.attrib.clear()
         for block in frame.iterchildren("{*}p", "{*}tbl", "{*}sdt"):
-            text = " ".join(text_of(block).split())
-            if text and text not in seen:
-                seen[text] = block
-    return list(seen.values()), hidden
+            seen.setdefault(" ".join(text_of(block).split()), block)
+    return [block for text, block in seen.items() if text], hidden
 
 
 def _drop_page_numbers(frame: Any) -> None:
@@ -159,11 +155,3 @@ def _drop_page_numbers(frame: Any) -> None:
         if any("PAGE" in field for field in fields) and is_page_number(text_of(paragraph)):
             for words in paragraph.iter("{*}t"):
                 words.text = ""
-
-
-def _drop_links(frame: Any) -> None:
-    """Drop what refers to other parts, and styles, so that no page header is taken for a heading."""
-    for part in list(frame.iter("{*}pPr", "{*}blip", "{*}imagedata")):
-        part.getparent().remove(part)
-    for link in frame.iter("{*}hyperlink"):
-        link.attrib.clear()

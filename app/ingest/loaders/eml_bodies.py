@@ -35,7 +35,8 @@ def fuller(plain: MIMEPart | None, rich: MIMEPart | None) -> tuple[list[MIMEPart
     more = [word for word in html if word not in text_words]
     less = {word for word in text if word not in html_words}
     same = len(html_words & text_words) >= SAME_WORDS * len(html_words)
-    if not html or (same and not _says_more(more)):
+    says_more = _has_number(more) or len(set(more)) >= MORE_WORDS
+    if not html or (same and not says_more):
         return [plain], ""
     note = f'HTML of the message that its text lacks is not read: "{one_line(" ".join(more), SAMPLE_CHARS)}"'
     if same:
@@ -45,10 +46,6 @@ def fuller(plain: MIMEPart | None, rich: MIMEPart | None) -> tuple[list[MIMEPart
     if 2 * len(html) > len(text):
         both.append(rich)
     return both or [rich], "" if rich in both else note
-
-
-def _says_more(words: Collection[str]) -> bool:
-    return _has_number(words) or len(set(words)) >= MORE_WORDS
 
 
 def _has_number(words: Collection[str]) -> bool:

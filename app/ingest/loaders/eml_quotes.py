@@ -39,13 +39,6 @@ _FROM = re.compile(rf"^{FROM.pattern}")
 _CLASSES = frozenset("gmail_quote yahoo_quoted protonmail_quote".split())
 
 
-class MailPart(NamedTuple):
-    """A part of a message; ``label`` names the message it is quoted from, "" for the sender's own words."""
-
-    text: str
-    label: str
-
-
 class Head(NamedTuple):
     """The first *lines* of a quoted message, which say who wrote it; *label* says it in short."""
 
@@ -53,10 +46,11 @@ class Head(NamedTuple):
     lines: int
 
 
-def parts_of(text: str, label: str = "", level: int = 0) -> Iterator[MailPart]:
-    """Yield the parts of a text, in their order and without the marks ``>`` before quoted lines.
+def parts_of(text: str, label: str = "", level: int = 0) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a text in their order, without the marks ``>`` before quoted lines, each with its label.
 
-    What stands behind ``>`` is quoted; so is all below the head of an earlier message, or below "On Monday Ann wrote:".
+    That names the message it is quoted from, and is "" for the sender's own words. What stands behind ``>`` is quoted;
+    so is all below the head of an earlier message, or below "On Monday Ann wrote:".
     """
     lines = text.split("\n")
     own: list[str] = []
@@ -68,12 +62,12 @@ def parts_of(text: str, label: str = "", level: int = 0) -> Iterator[MailPart]:
             own.append(lines[at])
             at += 1
             continue
-        yield MailPart("\n".join(own), label)
+        yield "\n".join(own), label
         own = []
         of_quote = head.label if head else QUOTED
         if head:
             ruled = bool(_RULE.match(lines[at]))
-            yield MailPart("\n".join(lines[at + ruled : at + head.lines]), of_quote)
+            yield "\n".join(lines[at + ruled : at + head.lines]), of_quote
             at += head.lines
         if start is None:
             label = of_quote
@@ -82,7 +76,7 @@ def parts_of(text: str, label: str = "", level: int = 0) -> Iterator[MailPart]:
         inner = "\n".join(line[1:].removeprefix(" ") if level < MAX_LEVELS else line.lstrip("> ") for line in run)
         yield from parts_of(inner, of_quote, level + 1)
         at = start + len(run)
-    yield MailPart("\n".join(own), label)
+    yield "\n".join(own), label
 
 
 def _quote_at(lines: Sequence[str], at: int, head: Head | None) -> int | None:

@@ -171,7 +171,7 @@ class HtmlBlocks:
         elif text := pairs_of(tag):
             kind = "list"
         else:
-            text, kind = table_text(rows_of(tag, inline_text)), "table"
+            text, kind = table_text(rows_of(tag)), "table"
         if self.counters:
             self.says = True
             self.items.extend(text.split("\n"))

@@ -6,10 +6,9 @@ hidden.
 """
 
 import re
-from collections.abc import Callable, Iterator
 from itertools import islice
 
-from bs4 import BeautifulSoup, Tag
+from bs4 import Tag
 from bs4.element import NavigableString, PageElement
 
 from app.ingest.loaders.outline import one_line
@@ -48,7 +47,7 @@ _GENERAL_LABEL = re.compile(
 
 def drop_unread(root: Tag) -> list[str]:
     """Open the panels below ``root``, empty the elements that are no content; return the texts that were hidden."""
-    open_panels(root, inline_text)
+    _open_panels(root)
     hidden: list[str] = []
     for tag in reversed(root.find_all(_is_dropped)):  # inner ones first, in place: linear however they are nested
         if is_unseen(tag) and (text := " ".join(inline_text(tag).split())) and not tag.find_parent(_is_dropped):
@@ -104,29 +103,28 @@ def is_unseen(tag: Tag) -> bool:
     return tag.has_attr("hidden") or bool(_UNSEEN.search(str(tag.get("style", ""))))
 
 
-def open_panels(root: BeautifulSoup | Tag, text_of: Callable[[Tag], str]) -> None:
+def _open_panels(root: Tag) -> None:
     """Show every panel below *root*, each as ``details`` with a ``summary`` where its control is no heading."""
     for label in root.find_all(_LABELLED):
         for button in label.find_all("button"):
             button.name = "span"  # a button is no content, but in a heading it is the heading
-    for control, panel in list(_controlled(root)):
-        if panel.find_parent(["nav", "footer"]) or panel.name == "nav" or _is_navigation(panel, text_of):
+    for control, panel in _controlled(root):
+        if panel.find_parent(["nav", "footer"]) or panel.name == "nav" or _is_navigation(panel):
             continue
         _show(panel)
-        words = " ".join(text_of(control).split())
+        words = " ".join(inline_text(control).split())
         named = control.find_parent(_LABELLED) or panel.find(_LABELLED) or panel.name in ("tr", "td", "th", "li", "dd")
         if not named and 0 < len(words) <= MAX_LABEL_CHARS and not _GENERAL_LABEL.fullmatch(words):
             summary = Tag(name="summary")
             summary.string = words
             panel.wrap(Tag(name="details")).insert(0, summary)
             control.clear()
-    hidden = [tag for tag in root.find_all(is_unseen) if _is_panel(tag) and not _is_navigation(tag, text_of)]
-    for tag in hidden:
+    for tag in [tag for tag in root.find_all(is_unseen) if _is_panel(tag) and not _is_navigation(tag)]:
         _show(tag)
 
 
-def _controlled(root: Tag) -> Iterator[tuple[Tag, Tag]]:
-    """Yield each control with the panel it shows, the nearest control of a panel alone."""
+def _controlled(root: Tag) -> list[tuple[Tag, Tag]]:
+    """Return each control with the panel it shows, the nearest control of a panel alone."""
     by_id = {str(tag["id"]): tag for tag in root.find_all(id=True)}
     found: dict[int, tuple[Tag, Tag]] = {}
     for control in root.find_all(_is_control):
@@ -137,7 +135,7 @@ def _controlled(root: Tag) -> Iterator[tuple[Tag, Tag]]:
             panel = after
         if panel is not None and not any(parent is panel for parent in control.parents):
             found.setdefault(id(panel), (control, panel))
-    return iter(found.values())
+    return list(found.values())
 
 
 def _is_control(tag: Tag) -> bool:
@@ -151,9 +149,8 @@ def _is_control(tag: Tag) -> bool:
 
 def _may_follow(tag: Tag) -> bool:
     """Tell whether what stands after a button is its panel."""
-    return tag.name in ("div", "section", "p", "ul", "ol") and (
-        is_unseen(tag) or bool(_PANEL_CLASS.search(_classes(tag)))
-    )
+    is_block = tag.name in ("div", "section", "p", "ul", "ol")
+    return is_block and (is_unseen(tag) or bool(_PANEL_CLASS.search(_classes(tag))))
 
 
 def _is_panel(tag: Tag) -> bool:
@@ -164,18 +161,17 @@ def _is_panel(tag: Tag) -> bool:
         return False
     if tag.name != "tr" and _PANEL_CLASS.search(f"{_classes(tag)} {tag.get('id', '')}"):
         return True
-    siblings = islice(tag.previous_siblings, MAX_BEFORE)
-    before = (near for near in siblings if isinstance(near, Tag) and not is_unseen(near))
-    label = next(before, None)
+    before = islice(tag.previous_siblings, MAX_BEFORE)
+    label = next((near for near in before if isinstance(near, Tag) and not is_unseen(near)), None)
     return label is not None and (label.name in _LABELLED or label.name == "button") and label.name != "h1"
 
 
-def _is_navigation(tag: Tag, text_of: Callable[[Tag], str]) -> bool:
+def _is_navigation(tag: Tag) -> bool:
     """Tell whether nearly all words below an element are links: a menu."""
     if tag.find("a") is None:
         return False
-    words = len("".join(text_of(tag).split()))
-    return words > 0 and sum(len("".join(text_of(link).split())) for link in tag.find_all("a")) > 0.8 * words
+    letters, *linked = (len("".join(inline_text(part).split())) for part in (tag, *tag.find_all("a")))
+    return letters > 0 and sum(linked) > 0.8 * letters
 
 
 def _classes(tag: Tag) -> str:

@@ -1,7 +1,7 @@
 """Read HTML tables: rows whose cells may stand in several columns and rows, or labels, each with its value."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from bs4 import Tag
 
@@ -15,22 +15,22 @@ _QUANTITY = re.compile(r"(?:[€$£]|[A-Z]{3})? ?\d")
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 
 
-def rows_of(table: Tag, text_of: Callable[[Tag], str]) -> list[list[str]]:
+def rows_of(table: Tag) -> list[list[str]]:
     """Return the rows of a table below one header, which may be of two rows.
 
     A cell of several columns or rows, but not of a whole line, stands in each of them.
     """
-    rows = list(_spread(table, text_of))
+    rows = list(_spread(table))
     above = next((at for at, row in enumerate(rows) if len(row) > 1), 0)
     return [*rows[:above], *one_header(rows[above:])]
 
 
-def _spread(table: Tag, text_of: Callable[[Tag], str]) -> Iterator[list[str]]:
+def _spread(table: Tag) -> Iterator[list[str]]:
     held: dict[int, tuple[str, int]] = {}  # column -> text from above, and for how many rows
     for row in table.find_all("tr"):
         tags = row.find_all(("th", "td"))
         cells = [
-            (text_of(tag), _spanned(tag, "rowspan"))
+            (inline_text(tag), _spanned(tag, "rowspan"))
             for tag in reversed(tags)
             for _ in range(_spanned(tag, "colspan") if held or len(tags) > 1 else 1)
         ]
@@ -77,7 +77,5 @@ def _have_no_header(rows: list[list[str]]) -> bool:
 
 
 def _line(cells: list[str]) -> str:
-    label, *values = cells
-    return (
-        f"{label.removesuffix(':')}: {' '.join(values)}".rstrip() if label and values else " ".join(filter(None, cells))
-    )
+    label, value = cells if len(cells) == 2 else ("", " ".join(cells))
+    return f"{label.removesuffix(':')}: {value}".rstrip() if label else value

@@ -1,7 +1,7 @@
 """Derive title, chapters and sections from headings; write code and tables as plain text."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.ingest.documents import MAX_TITLE_CHARS, MAX_URL_CHARS, Block, Kind, LoadedDocument
@@ -130,9 +130,9 @@ def title_from_name(source: str) -> str:
     return one_line(_SEPARATOR.sub(lambda found: found[1] or " ", stem), MAX_TITLE_CHARS) or source[:MAX_TITLE_CHARS]
 
 
-def counted(count: int, what: str) -> list[str]:
-    """Return how many there are in words; nothing for none."""
-    return [f"{count} {what}{'s' if count > 1 else ''}"] if count else []
+def counted(counts: Mapping[str, int]) -> list[str]:
+    """Return in words how many there are of each thing; nothing for none."""
+    return [f"{count} {what}{'s' if count > 1 else ''}" for what, count in counts.items() if count]
 
 
 def fenced(code: str, info: str = "") -> str:

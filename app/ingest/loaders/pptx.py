@@ -17,7 +17,7 @@ from pptx.shapes.group import GroupShape
 from pptx.table import Table
 
 from app.ingest.documents import Kind, LoadedDocument
-from app.ingest.loaders.archive import parse_xml, property_title, unpacked
+from app.ingest.loaders.archive import parse_xml, property_title, text_of, unpacked
 from app.ingest.loaders.cell_format import shown
 from app.ingest.loaders.header_rows import one_header
 from app.ingest.loaders.outline import Outline, counted, table_text
@@ -53,9 +53,9 @@ def load(data: bytes, source: str) -> LoadedDocument:
             outline.heading(1, name or (f"Slide {number}" if blocks else ""), number)
             for text, kind in blocks:
                 outline.add(text, kind, number)
-    left_out = [*counted(hidden, "hidden slide"), *counted(len(unread), "chart or other object")]
-    note = (f"not read: {', '.join(left_out)}",) if left_out else ()
-    return outline.document(source, title or None).model_copy(update={"notes": note})
+    if left_out := counted({"hidden slide": hidden, "chart or other object": len(unread)}):
+        outline.notes.append(f"not read: {', '.join(left_out)}")
+    return outline.document(source, title or None)
 
 
 def _blocks(shapes: Iterable[BaseShape], unread: list[str]) -> Iterator[tuple[str, Kind]]:
@@ -85,37 +85,32 @@ def _framed(frame: GraphicFrame) -> Iterator[tuple[str, Kind]]:
     if frame.has_table:
         yield table_text(one_header(_cells(frame.table))), "table"
     elif frame.has_chart:
-        title, rows = chart_rows(parse_xml(frame.chart_part.blob))
-        if rows and title:
-            yield title, "prose"
-        if rows:
+        chart = parse_xml(frame.chart_part.blob)
+        if rows := _chart_rows(chart):
+            title = " ".join(map(text_of, chart.iterfind("{*}chart/{*}title")))
+            yield " ".join(title.split()), "prose"
             yield table_text(rows), "table"
     elif (diagram := next(frame.element.iter("{*}relIds"), None)) is not None:
-        lines = diagram_lines(parse_xml(frame.part.related_part(diagram.get(_DATA, "")).blob))
-        if lines:
-            yield "\n".join(f"- {line}" for line in lines), "list"
+        data = parse_xml(frame.part.related_part(diagram.get(_DATA, "")).blob)
+        lines = (" ".join(text_of(line).split()) for line in data.iterfind(".//{*}pt/{*}t/{*}p"))
+        if items := "\n".join(f"- {line}" for line in lines if line):
+            yield items, "list"
 
 
 def _cells(table: Table) -> list[list[str]]:
     """Return the rows of a table; a merged cell stands in each row and column that it covers."""
     rows = [[cell.text for cell in row.cells] for row in table.rows]
-    origins = [
-        (at, column)
-        for at, row in enumerate(table.rows)
-        for column, cell in enumerate(row.cells)
-        if cell.is_merge_origin
-    ]
-    for top, left in origins:
-        origin = table.cell(top, left)
-        for row in rows[top : top + origin.span_height]:
-            row[left : left + origin.span_width] = [rows[top][left]] * len(row[left : left + origin.span_width])
+    for top, row in enumerate(table.rows):
+        for left, cell in enumerate(row.cells):
+            right = left + cell.span_width
+            for covered in rows[top : top + cell.span_height] if cell.is_merge_origin else []:
+                covered[left:right] = [cell.text] * len(covered[left:right])
     return rows
 
 
-def chart_rows(chart: Any) -> tuple[str, list[list[str]]]:
-    """Return the title of a chart, and a table of its categories and the values of each series; no rows for none."""
+def _chart_rows(chart: Any) -> list[list[str]]:
+    """Return a table of a chart's categories and the values of each series; no rows for none."""
     series = list(chart.iter("{*}ser"))
-    title = "".join(part.text or "" for part in chart.iterfind("{*}chart/{*}title//{*}t"))
     categories: dict[int, str] = {}
     columns: list[dict[int, str]] = []
     for one in series:
@@ -124,13 +119,7 @@ def chart_rows(chart: Any) -> tuple[str, list[list[str]]]:
     header = ["", *(one.findtext("{*}tx//{*}v") or "" for one in series)]
     places = sorted({place for column in columns for place in column})
     rows = [[categories.get(place, ""), *(column.get(place, "") for column in columns)] for place in places]
-    return " ".join(title.split()), [header, *rows] if rows else []
-
-
-def diagram_lines(data: Any) -> list[str]:
-    """Return the paragraphs of a SmartArt graphic, in the order of its data."""
-    lines = ("".join(part.text or "" for part in line.iter("{*}t")) for line in data.iterfind(".//{*}pt/{*}t/{*}p"))
-    return [" ".join(line.split()) for line in lines if line.strip()]
+    return [header, *rows] if rows else []
 
 
 def _points(series: Any, name: str) -> dict[int, str]:
@@ -139,24 +128,19 @@ def _points(series: Any, name: str) -> dict[int, str]:
     if holder is None:
         return {}
     level = holder.find(".//{*}lvl")
-    code = holder.findtext(".//{*}formatCode") or "General"
     points = (holder if level is None else level).iterfind(".//{*}pt")
-    return {
-        int(point.get("idx")): _shown(
-            point.findtext("{*}v") or "", code, is_number=holder.find("{*}numRef") is not None
-        )
-        for point in points
-        if (point.get("idx") or "").isdecimal()
-    }
+    texts = {int(at): point.findtext("{*}v") or "" for point in points if (at := point.get("idx") or "").isdecimal()}
+    if holder.find("{*}numRef") is None:
+        return texts
+    code = holder.findtext(".//{*}formatCode") or "General"
+    return {at: _shown(value, code) for at, value in texts.items()}
 
 
-def _shown(value: str, code: str, *, is_number: bool) -> str:
-    """Return a value by its number format, a date as ISO 8601."""
+def _shown(value: str, code: str) -> str:
+    """Return a number by its number format, a date as ISO 8601."""
     try:
-        number = float(value) if is_number else None
+        number = float(value)
     except ValueError:
-        return value
-    if number is None:
         return value
     if "yy" in code.lower() and 0 < number < 1_000_000:
         return (_DAY_ZERO + timedelta(days=int(number))).isoformat()

@@ -5,13 +5,15 @@ of the sheet's XML. The elements are those of SpreadsheetML (ECMA-376, part 1, 1
 """
 
 import io
-import re
+from contextlib import suppress
 from zipfile import ZipFile
 
+from lxml import etree
 from openpyxl import load_workbook
+from openpyxl.worksheet.cell_range import CellRange
 
 from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.archive import elements, parse_xml, property_title, targets, unpacked
+from app.ingest.loaders.archive import comments_on, local, parse_xml, property_title, targets, text_of, unpacked
 from app.ingest.loaders.cell_format import shown
 from app.ingest.loaders.outline import Outline, counted, title_from_name
 from app.ingest.loaders.sheet_rows import add_rows, filled
@@ -25,7 +27,7 @@ MAX_MERGED_ROWS, MAX_MERGED_COLUMNS, MAX_MERGED = 200, 50, 10_000
 MAX_COLUMNS = 16_384
 """Columns of a sheet."""
 _MARKS = (b"<f", b"hidden=", b"<mergeCell")
-_CELL = re.compile(r"\$?([A-Z]{1,3})\$?([1-9]\d{0,6})")
+_TAGS = ("{*}c", "{*}row", "{*}col", "{*}mergeCell")
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
@@ -35,17 +37,17 @@ def load(data: bytes, source: str) -> LoadedDocument:
     property, or the file name. Raises ``Unreadable`` when it is encrypted, damaged or too large.
     """
     outline = Outline()
-    notes: list[str] = []
     with unpacked(data, "Excel workbook") as archive:
         title = property_title(archive) or title_from_name(source)
         book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
         members, never_saved = _members(archive)
         for sheet in book.worksheets:
             if sheet.sheet_state != "visible":
-                notes.append(f'the hidden sheet "{sheet.title}" is not read')
+                outline.notes.append(f'the hidden sheet "{sheet.title}" is not read')
                 continue
             sheet.reset_dimensions()  # what a file declares can be far more than it holds
-            part = SheetPart(archive, members.get(sheet.title, ""), zero_is_none=never_saved)
+            member = members.get(sheet.title, "")
+            part = _SheetPart(archive.read(member) if member else b"", zero_is_none=never_saved)
             missing = part.never_calculated
             left_out = set(missing)
             written = [
@@ -57,20 +59,20 @@ def load(data: bytes, source: str) -> LoadedDocument:
             ]
             rows = part.as_shown(written)
             add_rows(outline, rows, sheet.title)
-            boxes, unread = drawn(archive, part.member)
+            boxes, charts = _drawn(archive, member)
             if boxes and not any(map(filled, rows)):
                 outline.heading(1, sheet.title)
             for box in boxes:
                 outline.add(box)
-            if left := [*part.hidden, *unread]:
-                notes.append(f'not read on the sheet "{sheet.title}": {", ".join(left)}')
+            if unread := counted(part.hidden | {"comment": comments_on(archive, member), "chart": charts}):
+                outline.notes.append(f'not read on the sheet "{sheet.title}": {", ".join(unread)}')
             if missing:
                 more = f" and {len(missing) - MAX_NAMED} more" if len(missing) > MAX_NAMED else ""
-                notes.append(
+                outline.notes.append(
                     f'formulas of the sheet "{sheet.title}" were never calculated, and their cells are empty: '
                     f"{', '.join(missing[:MAX_NAMED])}{more}; save the workbook in a spreadsheet program"
                 )
-    return outline.document(source, title).model_copy(update={"notes": tuple(notes)})
+    return outline.document(source, title)
 
 
 def _members(archive: ZipFile) -> tuple[dict[str, str], bool]:
@@ -85,32 +87,30 @@ def _members(archive: ZipFile) -> tuple[dict[str, str], bool]:
     return parts, unsaved
 
 
-class SheetPart:
+class _SheetPart:
     """What a sheet's part says of its cells."""
 
-    def __init__(self, archive: ZipFile, member: str, *, zero_is_none: bool) -> None:
-        """Read the part *member*, "" for none.
+    def __init__(self, content: bytes, *, zero_is_none: bool) -> None:
+        """Read the part.
 
         *zero_is_none*: a formula's value of 0 is none; XlsxWriter writes it, and asks the program that opens the file
         to calculate.
         """
-        self.member = member
         self.never_calculated: list[str] = []
         """Cells that have a formula and no value; an empty text is one."""
-        self.hidden: list[str] = []
+        self.hidden: dict[str, int] = {}
         """What ``as_shown`` left out."""
         self._merged: list[tuple[int, int, int, int]] = []
         self._hidden_rows: set[int] = set()
         self._hidden_columns: set[int] = set()
-        content = archive.read(member) if member else b""
         if any(mark in content for mark in _MARKS):
-            self._read(archive, zero_is_none=zero_is_none)
+            self._read(content, zero_is_none=zero_is_none)
 
-    def _read(self, archive: ZipFile, *, zero_is_none: bool) -> None:
+    def _read(self, content: bytes, *, zero_is_none: bool) -> None:
         row = 0
-        for element in elements(archive, self.member, "c", "row", "col", "mergeCell"):
+        for _, element in etree.iterparse(io.BytesIO(content), tag=_TAGS, resolve_entities=False, no_network=True):
             is_hidden = element.get("hidden") in ("1", "true")
-            match element.tag.rpartition("}")[2]:
+            match local(element):
                 case "c":
                     value = element.findtext("{*}v") or ("" if element.get("t") == "str" else None)
                     missing = value is None or (zero_is_none and value == "0")
@@ -124,16 +124,17 @@ class SheetPart:
                     first, last = _number(element.get("min")), min(_number(element.get("max")), MAX_COLUMNS)
                     self._hidden_columns.update(range(first - 1, last))
                 case "mergeCell" if len(self._merged) < MAX_MERGED:
-                    corners = [_place(*found) for found in _CELL.findall(element.get("ref") or "")]
-                    if len(corners) == 2:
-                        self._merged.append((*corners[0], *corners[1]))
+                    with suppress(ValueError, TypeError):  # no range, or one of whole rows
+                        area = CellRange(element.get("ref") or "")
+                        self._merged.append((area.min_row - 1, area.min_col - 1, area.max_row - 1, area.max_col - 1))
+            element.clear()
 
     def as_shown(self, rows: list[list[str]]) -> list[list[str]]:
         """Return the rows from the first row and column of the sheet, merged cells filled, without hidden ones."""
         self._fill_merged(rows)
         hidden_rows = [at for at in self._hidden_rows if at < len(rows) and any(rows[at])]
         columns = {at for row in rows for at, cell in enumerate(row) if cell} & self._hidden_columns
-        self.hidden = [*counted(len(hidden_rows), "hidden row"), *counted(len(columns), "hidden column")]
+        self.hidden = {"hidden row": len(hidden_rows), "hidden column": len(columns)}
         return [
             [cell for at, cell in enumerate(row) if at not in self._hidden_columns]
             for number, row in enumerate(rows)
@@ -154,26 +155,14 @@ class SheetPart:
                 row[left : last + 1] = [value] * (last + 1 - left)
 
 
-def _place(letters: str, number: str) -> tuple[int, int]:
-    """Return row and column of a cell, from 0."""
-    column = 0
-    for letter in letters:
-        column = column * 26 + ord(letter) - ord("A") + 1
-    return int(number) - 1, column - 1
-
-
-def drawn(archive: ZipFile, member: str) -> tuple[list[str], list[str]]:
-    """Return the texts of a sheet's text boxes, and what else lies on its cells and is not read."""
+def _drawn(archive: ZipFile, member: str) -> tuple[list[str], int]:
+    """Return the texts of a sheet's text boxes, and how many charts lie on its cells."""
     boxes: list[str] = []
-    charts = 0
-    for drawing in targets(archive, member, "/drawing").values():
-        charts += len(targets(archive, drawing, "/chart"))
-        for shape in parse_xml(archive.read(drawing)).iter("{*}txBody"):
-            lines = ("".join(part.text or "" for part in line.iter("{*}t")) for line in shape.iter("{*}p"))
-            boxes.append("\n".join(line for line in lines if line.strip()))
-    parts = targets(archive, member, "/comments").values()
-    comments = sum(1 for part in parts for _ in parse_xml(archive.read(part)).iter("{*}comment"))
-    return [box for box in boxes if box], [*counted(comments, "comment"), *counted(charts, "chart")]
+    drawings = targets(archive, member, "/drawing").values()
+    for shape in (shape for drawing in drawings for shape in parse_xml(archive.read(drawing)).iter("{*}txBody")):
+        lines = map(text_of, shape.iter("{*}p"))
+        boxes.append("\n".join(line for line in lines if line.strip()))
+    return list(filter(None, boxes)), sum(len(targets(archive, drawing, "/chart")) for drawing in drawings)
 
 
 def _number(text: str | None) -> int:
