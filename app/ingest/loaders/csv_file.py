@@ -16,14 +16,11 @@ from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.sheet_rows import add_rows, header_index
 from app.ingest.loaders.text_encoding import Unreadable, decode
 
-MAX_NAMED = 5
-"""Lines left out that are named one by one; the others are counted."""
+MAX_NAMED = 5  # lines left out that are named one by one; the others are counted
 Numbered = tuple[int, list[str]]
 
-SEPARATORS = "\t|;,"
-"""In the order tried: the later ones are more often part of a text."""
-SURE = 0.5
-"""Least share of the rows that have as many cells as most."""
+SEPARATORS = "\t|;,"  # in the order tried: the later ones are more often part of a text
+SURE = 0.5  # least share of the rows that have as many cells as most
 _DECLARED = re.compile(r"\A\"?sep=([^\n\"])\"?[ \t]*\n", re.IGNORECASE)
 _IN_TEXT = {
     ",": re.compile(r",(?=\s|$)|(?<=\d),(?=\d)"),

@@ -21,8 +21,7 @@ from app.ingest.loaders.text import add_text
 from app.ingest.loaders.text_encoding import Unreadable
 
 HEAD = ("From", "To", "Cc", "Date")
-MAX_DEPTH = 5
-"""Messages within messages that are read."""
+MAX_DEPTH = 5  # messages within messages that are read
 SIGNATURES = frozenset({"application/pkcs7-signature", "application/x-pkcs7-signature", "application/pgp-signature"})
 _SIGNATURE = re.compile(r"^-- ?$", re.MULTILINE)
 _WORD = re.compile(r"\w+")

@@ -9,8 +9,7 @@ from app.ingest.loaders.html import add_fragment
 from app.ingest.loaders.outline import Outline, one_line
 from app.ingest.loaders.text_encoding import decode
 
-SAME_WORDS = 0.6
-"""Share of the words of the HTML that the text has, from which on both say the same."""
+SAME_WORDS = 0.6  # share of the words of the HTML that the text has, from which on both say the same
 MORE_WORDS, FEW_WORDS = 12, 0.1
 """Words that the HTML has beyond the text from which on it says more, and the share of the text that it may lack."""
 SAMPLE_CHARS = 60

@@ -14,8 +14,7 @@ from app.ingest.loaders.outline import one_line
 
 FORWARDED = "Forwarded message"
 MAX_LABEL_CHARS = 200
-MAX_LEVELS = 5
-"""Messages quoted within quoted ones that are told apart."""
+MAX_LEVELS = 5  # messages quoted within quoted ones that are told apart
 MAX_FIELDS, MAX_OPENING_LINES = 6, 3
 """Lines of the head of a quoted message, and of a line such as "On Monday Ann wrote:", that are looked at."""
 FROM = re.compile(r"\s*\*?(?:From|Von|De|Da|Van|Från|Fra)\s?:\*?\s*(?P<name>.*)")
@@ -31,8 +30,7 @@ _OPENER = re.compile(r"\s*(?:On|Am|Le|El|Il|Op|Den)\s")
 _WROTE = re.compile(r"\b(?:wrote|schrieb|a écrit|escribió|ha scritto|schreef|skrev|napisał)\b(?P<rest>.{0,80}):\s*$")
 _ADDRESS = re.compile(r"\s*(?:<[^>]*>|\[mailto:[^\]]*\])")
 
-MAX_QUOTES = 20
-"""Quotations of one message that are told apart."""
+MAX_QUOTES = 20  # quotations of one message that are told apart
 MAX_NODES, MAX_ANCESTORS = 100, 20
 """Nodes from the beginning of a quotation, and ancestors of its head, that are looked at."""
 _FROM = re.compile(rf"^{FROM.pattern}")

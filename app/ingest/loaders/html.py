@@ -25,8 +25,7 @@ from app.ingest.loaders.html_table import pairs_of, rows_of
 from app.ingest.loaders.outline import Outline, fenced, table_text
 from app.ingest.loaders.text_encoding import decode
 
-_BREAK = "\0"
-"""A ``<br>`` among the words, which hold no NUL; their own line ends are spaces."""
+_BREAK = "\0"  # a ``<br>`` among the words, which hold no NUL; their own line ends are spaces
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
@@ -45,8 +44,8 @@ def load(data: bytes, source: str) -> LoadedDocument:
     body = soup.body or soup
     main = soup.find("main") or body
     HtmlBlocks(outline).add(main)
-    document = outline.document(source, " ".join(title.split()), link.get("href") if link else None)
-    return document.model_copy(update={"notes": hidden_note(hidden) + outside_note(main, body)})
+    outline.notes += hidden_note(hidden) + outside_note(main, body)
+    return outline.document(source, " ".join(title.split()), link.get("href") if link else None)
 
 
 def add_fragment(outline: Outline, html: str, prepare: Callable[[BeautifulSoup], None] | None = None) -> None:

@@ -25,11 +25,9 @@ DROPPED = frozenset(
 )
 STRUCK = frozenset("s strike del".split())  # what is struck out is said no more
 
-SAMPLE_CHARS = 60
-"""Characters of a hidden text that a note quotes."""
+SAMPLE_CHARS = 60  # characters of a hidden text that a note quotes
 
-MIN_OUTSIDE_WORDS = 5
-"""Words outside the main part of a page from which on a note names them."""
+MIN_OUTSIDE_WORDS = 5  # words outside the main part of a page from which on a note names them
 
 HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 MAX_LABEL_CHARS = 200
@@ -67,21 +65,21 @@ def _is_dropped(tag: Tag) -> bool:
     return tag.name in DROPPED | STRUCK or tag.get("role") == "navigation" or is_unseen(tag)
 
 
-def hidden_note(hidden: list[str]) -> tuple[str, ...]:
+def hidden_note(hidden: list[str]) -> list[str]:
     """Return a note of the texts that were hidden, which quotes the first; none without such a text."""
     if not hidden:
-        return ()
+        return []
     more = f" and {len(hidden) - 1} more" if len(hidden) > 1 else ""
-    return (f'hidden text is not read: "{one_line(hidden[0], SAMPLE_CHARS)}"{more}',)
+    return [f'hidden text is not read: "{one_line(hidden[0], SAMPLE_CHARS)}"{more}']
 
 
-def outside_note(main: Tag, body: Tag) -> tuple[str, ...]:
+def outside_note(main: Tag, body: Tag) -> list[str]:
     """Return a note of the text of a page outside its main part, which quotes its beginning; none for a few words."""
     inside = {id(node) for node in main.descendants}
     outside = "".join(plain_text(node) + " " for node in body.descendants if id(node) not in inside).split()
     if len(outside) < MIN_OUTSIDE_WORDS:
-        return ()
-    return (f'{len(outside)} words outside the main part are not read: "{one_line(" ".join(outside), SAMPLE_CHARS)}"',)
+        return []
+    return [f'{len(outside)} words outside the main part are not read: "{one_line(" ".join(outside), SAMPLE_CHARS)}"']
 
 
 def inline_text(tag: Tag) -> str:

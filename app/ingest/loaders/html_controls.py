@@ -7,10 +7,8 @@ from bs4 import Tag
 
 from app.ingest.loaders.html_content import inline_text, is_unseen, plain_text
 
-MAX_OPTIONS = 20
-"""Options of a list that are written where none is chosen."""
-MAX_BESIDE = 4
-"""Nodes on each side of a picture among which its description may stand as text."""
+MAX_OPTIONS = 20  # options of a list that are written where none is chosen
+MAX_BESIDE = 4  # nodes on each side of a picture among which its description may stand as text
 _OPENS_MENU = re.compile(r"menu|nav|toggle|accordion|tabs?\b|collaps|drawer|burger", re.IGNORECASE)
 """A box that no one sees: it opens and closes a part of the page."""
 _FILE_NAME = re.compile(r"\S*\.(?:png|jpe?g|gif|svg|webp|avif)", re.IGNORECASE)

@@ -10,10 +10,8 @@ from bs4.element import PageElement
 
 from app.ingest.loaders.html_content import INLINE, plain_text
 
-MAX_INLINE_DEPTH = 20
-"""Inline elements around a text among which its block is looked for."""
-MAX_BEFORE = 6
-"""Characters before a mark that are looked at."""
+MAX_INLINE_DEPTH = 20  # inline elements around a text among which its block is looked for
+MAX_BEFORE = 6  # characters before a mark that are looked at
 _RAISED = re.compile(r"[-−+]?\d{1,4}|[a-z]")
 _POWER = re.compile(r"[×·x] ?10$")
 _AFTER_NUMBER = re.compile(r"\d[.,]?$")

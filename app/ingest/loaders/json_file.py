@@ -9,14 +9,11 @@ from app.ingest.documents import Kind, LoadedDocument
 from app.ingest.loaders.outline import Outline, fenced, one_line, table_text, title_from_name
 from app.ingest.loaders.text_encoding import Unreadable, decode
 
-MAX_NAMED = 10
-"""Names that a note lists."""
+MAX_NAMED = 10  # names that a note lists
 
-MAX_DEPTH = 5
-"""Names that lead to a section; what is deeper is shown as JSON."""
+MAX_DEPTH = 5  # names that lead to a section; what is deeper is shown as JSON
 MAX_LABEL_CHARS = 100
-TITLES = ("title", "name")
-"""Names of the values that title what they stand in."""
+TITLES = ("title", "name")  # names of the values that title what they stand in
 
 
 def load(data: bytes, source: str) -> LoadedDocument:

@@ -21,8 +21,7 @@ from app.ingest.loaders.outline import Outline, one_line
 from app.ingest.loaders.text import add_text
 from app.ingest.loaders.text_encoding import decode
 
-MAX_NAMED_ROWS = 20
-"""Broken rows of a file that are named one by one; the others are counted."""
+MAX_NAMED_ROWS = 20  # broken rows of a file that are named one by one; the others are counted
 MAX_ROW_CHARS = 10_000_000
 """Longest row."""
 T = TypeVar("T", bound=BaseModel)

@@ -24,11 +24,9 @@ from app.ingest.loaders.markdown_dialects import plain_markdown
 from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.text_encoding import decode
 
-_ITEM = re.compile(r"(?:\(?[a-z]|\(\d{1,3})\)[ \t]+\S")
-"""A marker that lists have in plain text, not in CommonMark."""
+_ITEM = re.compile(r"(?:\(?[a-z]|\(\d{1,3})\)[ \t]+\S")  # a marker that lists have in plain text, not in CommonMark
 
-_SHOWN = frozenset("sup sub input img".split())
-"""Inline tags of which the HTML loader makes text."""
+_SHOWN = frozenset("sup sub input img".split())  # inline tags of which the HTML loader makes text
 _TAG = re.compile(r"</?([a-z][a-z0-9-]*)", re.IGNORECASE)
 
 _YAML = re.compile(r"\A---[ \t]*\n(?P<fields>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)

@@ -1,12 +1,14 @@
 """Derive title, chapters and sections from headings; write code and tables as plain text."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from app.ingest.documents import MAX_TITLE_CHARS, MAX_URL_CHARS, Block, Kind, LoadedDocument
 
 MAX_LANGUAGE_CHARS = 40
+T = TypeVar("T")
 
 _SEPARATOR = re.compile(r"(?<!\d)(\d{4}-\d\d(?:-\d\d)?)(?!\d)|[-_]")
 
@@ -146,6 +148,17 @@ def table_text(rows: Iterable[Sequence[str]]) -> str:
     """Return the non-empty rows of a table, one line ``| a | b |`` each; a bar in a cell becomes ``\\|``."""
     filled = (row for row in rows if any(map(str.strip, row)))
     return "\n".join("| " + " | ".join(" ".join(c.split()).replace("|", "\\|") for c in row) + " |" for row in filled)
+
+
+def grouped(items: Iterable[T], goes_on: Callable[[list[T], T], bool]) -> list[list[T]]:
+    """Return items in groups: one that goes on with the group before it belongs to it."""
+    groups: list[list[T]] = []
+    for item in items:
+        if groups and goes_on(groups[-1], item):
+            groups[-1].append(item)
+        else:
+            groups.append([item])
+    return groups
 
 
 def indent_of(line: str) -> int:

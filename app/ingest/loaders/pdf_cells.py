@@ -3,38 +3,26 @@
 from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise
 
-from app.ingest.loaders.pdf_lines import Segment, distances, text_of, wraps
-from app.ingest.loaders.pdf_rules import Rule, row_ends
+from app.ingest.loaders.outline import grouped
+from app.ingest.loaders.pdf_lines import Cells, Columns, Row, Segment, distances, text_of, wraps
+from app.ingest.loaders.pdf_rules import Rule, ends_row
 
-NEAR = 1.15
-"""Largest distance of two lines of a cell, in that of the nearest lines of the table."""
-CENTRED = 0.9
-"""Distance, in sizes of type, below which two rows are nearer than lines: they are centred on each other."""
+NEAR = 1.15  # largest distance of two lines of a cell, in that of the nearest lines of the table
+CENTRED = 0.9  # distance, in sizes of type, below which two rows are nearer than lines: they are centred on each other
 
-MIN_RULED = 2
-"""Most sections between rules of a table whose header and foot alone have rules."""
+MIN_RULED = 2  # most sections between rules of a table whose header and foot alone have rules
 
-Row = list[Segment]
-Cells = list[list[Segment]]
-"""A printed row by columns: none, one or more segments in each."""
-Join = Callable[[str, str], str]
-"""Joins two lines of one cell."""
+Grid = Sequence[Cells]
+Join = Callable[[str, str], str]  # joins two lines of one cell
 
 
-def logical_rows(
-    grid: Sequence[Cells], columns: Sequence[tuple[float, float]], rules: Sequence[Rule]
-) -> list[list[Cells]]:
+def logical_rows(grid: Grid, columns: Columns, rules: Sequence[Rule]) -> list[list[Cells]]:
     """Group printed rows to the rows of the table: the lines of a cell belong together, and rules end a row.
 
     Between two rules of three or more is one row, if its cells may be of several lines.
     """
     printed = [[segment for cell in row for segment in cell] for row in grid]
-    sections: list[list[Cells]] = [[grid[0]]]
-    for row, ended in zip(grid[1:], row_ends(printed, columns, rules), strict=True):
-        if ended:
-            sections.append([row])
-        else:
-            sections[-1].append(row)
+    sections = grouped(grid, lambda section, row: not ends_row(section[-1], row, columns, rules))
     tight, spaced = _distances(grid, printed)
     groups: list[list[Cells]] = []
     for section in sections:
@@ -43,7 +31,7 @@ def logical_rows(
     return groups
 
 
-def _distances(grid: Sequence[Cells], printed: Sequence[Row]) -> tuple[float, bool]:
+def _distances(grid: Grid, printed: Sequence[Row]) -> tuple[float, bool]:
     """Return the least distance of two lines of a column, and whether there is more white space between rows."""
     columns = ([row[at][0] for row in grid if row[at]] for at in range(len(grid[0])))
     tight = min((above.base - below.base for column in columns for above, below in pairwise(column)), default=0.0)
@@ -52,33 +40,24 @@ def _distances(grid: Sequence[Cells], printed: Sequence[Row]) -> tuple[float, bo
     return tight, max(distances(below_header), default=0.0) > NEAR * tight
 
 
-def _may_be_one(section: Sequence[Cells], columns: Sequence[tuple[float, float]]) -> bool:
+def _may_be_one(section: Grid, columns: Columns) -> bool:
     """Tell whether the printed rows of a section may be the lines of one row, in each of its columns."""
     cells = [([row[at][-1] for row in section if row[at]], right) for at, (_, right) in enumerate(columns)]
     return all(wraps(above, below, right) for lines, right in cells for above, below in pairwise(lines))
 
 
-def _parted(
-    section: Sequence[Cells],
-    grid: Sequence[Cells],
-    columns: Sequence[tuple[float, float]],
-    farthest: float,
-    *,
-    spaced: bool,
-) -> list[list[Cells]]:
+def _parted(section: Grid, grid: Grid, columns: Columns, farthest: float, *, spaced: bool) -> list[list[Cells]]:
     """Return the rows of a section without rules, by the white space between them and the words in them."""
-    groups: list[list[Cells]] = [[section[0]]]
-    for row in section[1:]:
-        first = [cells[0][0] for cells in (*groups[-1], row) if cells[0]][-2:]
+
+    def goes_on(group: Grid, row: Cells) -> bool:
+        first = [cells[0][0] for cells in (*group, row) if cells[0]][-2:]
         begins = row[0] and len(first) == 2 and not spaced and not _drawn_together(first[0], first[1], grid)
-        if not begins and _continues_row(groups[-1], row, columns, farthest):
-            groups[-1].append(row)
-        else:
-            groups.append([row])
-    return groups
+        return not begins and _continues_row(group, row, columns, farthest)
+
+    return grouped(section, goes_on)
 
 
-def _drawn_together(above: Segment, below: Segment, grid: Sequence[Cells]) -> bool:
+def _drawn_together(above: Segment, below: Segment, grid: Grid) -> bool:
     """Tell whether nothing else of the table is drawn between two lines of its first column, but is elsewhere."""
     if len(above.words) == 1 and not below.words[0].text[0].islower():  # names in rows that are empty otherwise
         return False
@@ -88,7 +67,7 @@ def _drawn_together(above: Segment, below: Segment, grid: Sequence[Cells]) -> bo
     return turns.count(0) > 1 and not any(between)
 
 
-def _continues_row(group: Sequence[Cells], row: Cells, columns: Sequence[tuple[float, float]], farthest: float) -> bool:
+def _continues_row(group: Grid, row: Cells, columns: Columns, farthest: float) -> bool:
     """Tell whether every cell of a printed row continues the cell above, or is centred on a cell of several lines."""
     filled = [(at, cell[0]) for at, cell in enumerate(row) if cell]
     above = {at: upper[at][-1] for upper in group for at, _ in filled if upper[at]}

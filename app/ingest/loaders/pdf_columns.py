@@ -8,14 +8,10 @@ from statistics import median
 
 from app.ingest.loaders.pdf_lines import Segment, distances, rows, wraps
 
-STRIP = 0.9
-"""Least width of the white strip between columns, in sizes of type."""
-MIN_ROWS = 3
-"""Fewest rows of a column."""
-FULL_ROWS = 0.6
-"""Share of full rows of running text."""
-MIN_WIDTH = 8
-"""Least usual width of a column's rows, in sizes of type."""
+STRIP = 0.9  # least width of the white strip between columns, in sizes of type
+MIN_ROWS = 3  # fewest rows of a column
+FULL_ROWS = 0.6  # share of full rows of running text
+MIN_WIDTH = 8  # least usual width of a column's rows, in sizes of type
 
 Rows = list[list[Segment]]
 

@@ -19,14 +19,11 @@ XFA = "the fields of an XFA form are not read: a program would have to draw them
 _BOXES = (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON)
 _LISTS = (pdfium.FPDF_FORMFIELD_COMBOBOX, pdfium.FPDF_FORMFIELD_LISTBOX)
 _HIDDEN = pdfium.FPDF_ANNOT_FLAG_INVISIBLE | pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW
-_PASSWORD = 1 << 13
-"""The flag of a field that shows no letters (ISO 32000-1, table 228)."""
-SIZE = 10.0
-"""Size of type on a page without other words, in points."""
+_PASSWORD = 1 << 13  # the flag of a field that shows no letters (ISO 32000-1, table 228)
+SIZE = 10.0  # size of type on a page without other words, in points
 WIDTH, HEIGHT = 0.5, 1.2
 """Width of a letter, and of a line's height, in sizes of type."""
-MIDDLE = 0.35
-"""Height of the middle of a letter over its baseline, in sizes of type."""
+MIDDLE = 0.35  # height of the middle of a letter over its baseline, in sizes of type
 
 logging.getLogger("pypdfium2").setLevel(logging.ERROR)  # it warns of XFA forms that can be read as well
 

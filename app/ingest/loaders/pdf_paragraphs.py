@@ -17,14 +17,10 @@ _NUMBER = re.compile(r"\(?(\d{1,2})[.)]\s")
 ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*$")
 """How an item of a list begins, and how a sentence ends."""
 
-LARGER = 1.1
-"""A line this many times the size of the text is a heading."""
-SMALLER = 0.95
-"""A line at least this many times the size of the text is set like it."""
-EDGE = 3
-"""Rows at the top and at the bottom of a page that may be its header and its foot."""
-MARGIN = 1 / 6
-"""Part of a page's height that they lie in."""
+LARGER = 1.1  # a line this many times the size of the text is a heading
+SMALLER = 0.95  # a line at least this many times the size of the text is set like it
+EDGE = 3  # rows at the top and at the bottom of a page that may be its header and its foot
+MARGIN = 1 / 6  # part of a page's height that they lie in
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +105,7 @@ def without_running_lines(
             if any(line not in recurring for line, _ in row):
                 break
     kept = [[segment for segment in page if id(segment) not in dropped] for page in pages]
-    return (kept, list(note_of(list(dropped.values())))) if any(kept) else (list(map(list, pages)), [])
+    return (kept, note_of(list(dropped.values()))) if any(kept) else (list(map(list, pages)), [])
 
 
 def _edges(

@@ -3,20 +3,16 @@
 import ctypes
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import pypdfium2.raw as pdfium
 
-from app.ingest.loaders.pdf_lines import Segment
+from app.ingest.loaders.pdf_lines import Cells, Columns
 from app.ingest.loaders.pdf_words import extent
 
-MAX_POINTS = 20_000
-"""Points of a page's drawings that are looked at."""
-LEVEL = 0.5
-"""Largest difference of the ends of a horizontal rule, in points."""
-SHORTEST = 5.0
-"""Least length of a rule, in points."""
+MAX_POINTS = 20_000  # points of a page's drawings that are looked at
+LEVEL = 0.5  # largest difference of the ends of a horizontal rule, in points
+SHORTEST = 5.0  # least length of a rule, in points
 UNDER, OVER = 0.05, 0.5
 """Least distance of a rule from the baseline over it and from the one under it, in sizes of type."""
 
@@ -59,15 +55,10 @@ def _lines(drawing: Any) -> Iterator[tuple[tuple[float, float], tuple[float, flo
         before = point
 
 
-def row_ends(
-    printed: Sequence[Sequence[Segment]], columns: Sequence[tuple[float, float]], rules: Sequence[Rule]
-) -> list[bool]:
-    """Tell for each printed row but the last whether rules under it part most columns from the next row."""
-    ends: list[bool] = []
-    for above, below in pairwise(printed):
-        highest = min(segment.base - UNDER * segment.size for segment in above)
-        lowest = max(segment.base + OVER * segment.size for segment in below)
-        between = [rule for rule in rules if lowest < rule.height < highest]
-        parted = sum(any(rule.left < (left + right) / 2 < rule.right for rule in between) for left, right in columns)
-        ends.append(2 * parted > len(columns))
-    return ends
+def ends_row(above: Cells, below: Cells, columns: Columns, rules: Sequence[Rule]) -> bool:
+    """Tell whether rules under a printed row part most columns from the next row."""
+    highest = min(segment.base - UNDER * segment.size for cell in above for segment in cell)
+    lowest = max(segment.base + OVER * segment.size for cell in below for segment in cell)
+    between = [rule for rule in rules if lowest < rule.height < highest]
+    parted = sum(any(rule.left < (left + right) / 2 < rule.right for rule in between) for left, right in columns)
+    return 2 * parted > len(columns)

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from app.ingest.loaders.pdf_cells import Cells, Join, Row, cell_text, logical_rows
-from app.ingest.loaders.pdf_lines import Segment, distances, wraps
+from app.ingest.loaders.pdf_cells import Join, cell_text, logical_rows
+from app.ingest.loaders.pdf_lines import Cells, Columns, Row, Segment, distances, wraps
 from app.ingest.loaders.pdf_rules import Rule
 
 MARKER = re.compile(
@@ -18,8 +18,7 @@ MARKER = re.compile(
 
 NEAR, ROOMY = 2.5, 5.0
 """Largest distance of two rows, in sizes of type, and of two that have the same columns."""
-WIDE_GAP = 1.2
-"""White space, in sizes of type, that is no accidental gap in running text."""
+WIDE_GAP = 1.2  # white space, in sizes of type, that is no accidental gap in running text
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +28,8 @@ class Table:
     cells: tuple[tuple[str, ...], ...]
     columns: tuple[tuple[float, float], ...]
 
-    def below(self, header: tuple[str, ...]) -> "Table":
-        """Return the table with *header* as its first row, if it does not begin with it."""
-        return self if self.cells[0] == header else replace(self, cells=(header, *self.cells))
 
-
-def with_tables(region: Sequence[Row], join: Join, rules: Sequence[Rule] = ()) -> list[Row | Table]:
+def with_tables(region: Sequence[Row], join: Join, rules: Sequence[Rule]) -> list[Row | Table]:
     """Return the rows of a region; those that are a table's are one ``Table``."""
     found: list[Row | Table] = []
     at = 0
@@ -80,7 +75,7 @@ def _has_columns(first: Row, second: Row) -> bool:
     return min(len(first), len(second)) > 1 and len(_with_row(columns, second) or ()) == len(first)
 
 
-def _fitted(row: Row, columns: Sequence[tuple[float, float]]) -> Row:
+def _fitted(row: Row, columns: Columns) -> Row:
     """Divide the segments of a row that lie in two columns: two cells with little space between them."""
     fitted: Row = []
     for segment in row:
@@ -90,16 +85,13 @@ def _fitted(row: Row, columns: Sequence[tuple[float, float]]) -> Row:
                 aligned = abs(word.left - left) < 1 or (
                     abs(rest.right - right) < 1 and before.right < left <= word.left
                 )
-                if aligned and before.drawn != word.drawn and _touched(rest, columns) > 1:
+                touched = sum(rest.left < end and rest.right > begin for begin, end in columns)
+                if aligned and before.drawn != word.drawn and touched > 1:
                     fitted.append(Segment(rest.words[:at]))
                     rest = Segment(rest.words[at:])
                     break
         fitted.append(rest)
     return fitted
-
-
-def _touched(segment: Segment, columns: Sequence[tuple[float, float]]) -> int:
-    return sum(segment.left < right and segment.right > left for left, right in columns)
 
 
 def _with_row(columns: list[tuple[float, float]], row: Row) -> list[tuple[float, float]] | None:
@@ -114,13 +106,13 @@ def _with_row(columns: list[tuple[float, float]], row: Row) -> list[tuple[float,
     return columns if all(a[1] < b[0] for a, b in pairwise(columns)) else None
 
 
-def _continues(above: Row, row: Row, columns: Sequence[tuple[float, float]]) -> bool:
+def _continues(above: Row, row: Row, columns: Columns) -> bool:
     column = columns[_column(row[0], columns)]
     upper = [segment for segment in above if segment.left < column[1] and segment.right > column[0]]
     return bool(upper) and wraps(upper[0], row[0], column[1])
 
 
-def _column(segment: Segment, columns: Sequence[tuple[float, float]]) -> int:
+def _column(segment: Segment, columns: Columns) -> int:
     return next(at for at, (left, right) in enumerate(columns) if left <= segment.left <= right)
 
 
@@ -161,7 +153,7 @@ def _without_split_columns(
     return grid, columns
 
 
-def _is_text(grid: Sequence[Sequence[Sequence[Segment]]], columns: Sequence[tuple[float, float]]) -> bool:
+def _is_text(grid: Sequence[Sequence[Sequence[Segment]]], columns: Columns) -> bool:
     """Tell whether two columns are the items of a list, or text with an accidental gap in it."""
     if len(columns) != 2:
         return False

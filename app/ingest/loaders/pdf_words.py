@@ -10,13 +10,9 @@ import pypdfium2.raw as pdfium
 
 from app.ingest.loaders.pdf_right_to_left import is_right_to_left, read_word
 
-HYPHENS = "-\u2010\u00ad"
-SPACE = 0.2
-"""Least gap that is a space, in sizes of type."""
-TOUCHING = 0.13
-"""Least gap that is one where PDFium supposes a space."""
-_MARKED_HYPHENS = (0x2, 0xFFFE)
-"""What PDFium reports for a hyphen at the end of a line."""
+SPACE = 0.2  # least gap that is a space, in sizes of type
+TOUCHING = 0.13  # least gap that is one where PDFium supposes a space
+_MARKED_HYPHENS = (0x2, 0xFFFE)  # what PDFium reports for a hyphen at the end of a line
 RAISED, SMALLER = 0.15, 0.8
 """A sign raised by this part of its word's size, and at most this part of that size, is a superscript."""
 _SUPERSCRIPTS = str.maketrans("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾")

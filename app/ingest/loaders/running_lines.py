@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from app.ingest.loaders.outline import one_line
+from app.ingest.loaders.outline import grouped, one_line
 
-MIN_PAGES = 3
-"""Fewest pages that show that a line recurs."""
+MIN_PAGES = 3  # fewest pages that show that a line recurs
 SAME_POSITION = 3.0
 """Largest difference of two positions that count as the same."""
 SHOWN, MAX_SHOWN_CHARS = 3, 60
@@ -56,7 +55,7 @@ def running_lines(lines: Sequence[EdgeLine], pages: int) -> set[EdgeLine]:
     texts: dict[tuple[bool, str], list[EdgeLine]] = defaultdict(list)
     for line in lines:
         if line.in_margin and line not in numbers:
-            texts[line.at_top, _folded(line.text)].append(line)
+            texts[line.at_top, folded(line.text)].append(line)
     others = [line for line in lines if line.of_text and line.in_margin and line not in numbers]
     found = set(numbers)
     for same in (group for lines in texts.values() for group in _same_position(lines)):
@@ -70,13 +69,13 @@ def running_lines(lines: Sequence[EdgeLine], pages: int) -> set[EdgeLine]:
     return found
 
 
-def note_of(dropped: Sequence[str]) -> tuple[str, ...]:
+def note_of(dropped: Sequence[str]) -> list[str]:
     """Return a note that says how many lines were left out, and some of them; none for no line."""
     if not dropped:
-        return ()
+        return []
     different = list({re.sub(r"\d+", "#", text): text for text in reversed(dropped)}.values())[::-1]
     some = ", ".join(f"“{one_line(text, MAX_SHOWN_CHARS)}”" for text in different[:SHOWN])
-    return (f"page headers, page feet and page numbers left out: {len(dropped)} ({some})",)
+    return [f"page headers, page feet and page numbers left out: {len(dropped)} ({some})"]
 
 
 def _page_numbers(lines: Iterable[EdgeLine], pages: int) -> set[EdgeLine]:
@@ -110,7 +109,7 @@ def _page_number(line: EdgeLine, pages: int) -> tuple[str, int] | None:
         return None
     digits = found[1].casefold()
     rest = f"{line.text[: found.start(1)]}#{line.text[found.end(1) :]}"
-    return _folded(rest), int(digits) if digits.isdecimal() else _roman(digits)
+    return folded(rest), int(digits) if digits.isdecimal() else _roman(digits)
 
 
 def _roman(digits: str) -> int:
@@ -118,18 +117,13 @@ def _roman(digits: str) -> int:
     return sum(-n if n < following else n for n, following in zip(values, [*values[1:], 0], strict=True))
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """Return a line by which lines are compared, whatever their case and white space."""
     return " ".join(text.split()).casefold()
 
 
 def _same_position(lines: Iterable[EdgeLine]) -> list[list[EdgeLine]]:
-    groups: list[list[EdgeLine]] = []
-    for line in sorted(lines, key=lambda line: line.position):
-        if groups and _is_at(line, groups[-1][0]):
-            groups[-1].append(line)
-        else:
-            groups.append([line])
-    return groups
+    return grouped(sorted(lines, key=lambda line: line.position), lambda same, line: _is_at(line, same[0]))
 
 
 def _is_at(one: EdgeLine, other: EdgeLine) -> bool:

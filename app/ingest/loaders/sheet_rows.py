@@ -6,11 +6,9 @@ from collections.abc import Iterable, Sequence
 from app.ingest.loaders.header_rows import has_digit, is_numeric, one_header
 from app.ingest.loaders.outline import Outline, table_text
 
-MAX_ABOVE = 20
-"""Rows among which the header is looked for below a blank row."""
+MAX_ABOVE = 20  # rows among which the header is looked for below a blank row
 
-MAX_COMPARED = 100
-"""Rows above a header that are looked at, and rows below it."""
+MAX_COMPARED = 100  # rows above a header that are looked at, and rows below it
 _TOTAL = re.compile(r"(?:grand |sub-? ?)?total|sum|average|mean|gesamt|summe", re.IGNORECASE)
 Row = Sequence[str]
 

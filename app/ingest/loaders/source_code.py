@@ -42,10 +42,8 @@ LOG = ".log"
 SETTINGS = (".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".properties")
 """Suffixes that ``config_file`` reads; what is no settings there is source code."""
 
-MAX_PYTHON_CHARS = 1_000_000
-"""Longest Python source that is parsed."""
-MIN_WORDS = 4
-"""Words of the shortest comment that is a sentence."""
+MAX_PYTHON_CHARS = 1_000_000  # longest Python source that is parsed
+MIN_WORDS = 4  # words of the shortest comment that is a sentence
 _COMMENT = re.compile(r"\s*(?:#+|//[/!]?|--|;+|%+)(?:\s+(?P<words>.*))?$")
 _SETTING = re.compile(r"[\w.-]+\s*=|[a-z][\w.-]*:(?:\s+\S+)?$|[\[{}<]")
 """What opens a line of settings or code that is commented out."""

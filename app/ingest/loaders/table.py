@@ -1,6 +1,7 @@
 """Load a file by its suffix, within the limits that hold for all formats."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from importlib import import_module
 from pathlib import Path
 from warnings import catch_warnings
@@ -33,6 +34,8 @@ FORMATS = {
 Packages register more of them, or others in their place.
 """
 
+ON_PROGRESS: ContextVar[Callable[[], None]] = ContextVar("ON_PROGRESS", default=lambda: None)
+"""Called while a slow file is read, so that its time limit begins anew; the process that reads files sets it."""
 ROWS = frozenset({".jsonl", ".ndjson"})
 """Suffixes of files that hold any number of documents."""
 LOADERS = frozenset(FORMATS) | ROWS

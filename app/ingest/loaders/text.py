@@ -8,7 +8,7 @@ from textwrap import dedent
 
 from app.ingest.documents import Kind, LoadedDocument
 from app.ingest.loaders.hyphens import joined_lines
-from app.ingest.loaders.outline import Outline, indent_of
+from app.ingest.loaders.outline import Outline, grouped, indent_of
 from app.ingest.loaders.text_encoding import decode
 from app.ingest.loaders.text_entries import LED, led_entries
 from app.ingest.loaders.text_pages import Paragraph, paragraphs
@@ -17,10 +17,8 @@ UNDERLINE = re.compile(r"\s*([=\-~^*#])\1{2,}\s*$")
 ALIGNED = re.compile(r"\S(?: {3,}|\t)\S|^\s*\|.*\|\s*$")
 MAX_HEADING_CHARS = 70
 MAX_HEADING_WORDS = 10
-TITLE_AMONG = 12
-"""Paragraphs at the head of a text among which its centred title may stand."""
-CENTRED_FROM = 8
-"""Columns before a centred title, at the least."""
+TITLE_AMONG = 12  # paragraphs at the head of a text among which its centred title may stand
+CENTRED_FROM = 8  # columns before a centred title, at the least
 _NUMBER = re.compile(r"(?:(?:appendix|annex|chapter|section|part)\s+)?(?P<number>\d+|[A-Z](?=\.))(?P<rest>(?:\.\d+)*)")
 _NUMBERED = re.compile(rf"{_NUMBER.pattern}(?:\.|:)?\s+(?P<words>\S.*)$", re.IGNORECASE)
 _CHAPTER = re.compile(r"(\d{1,2})\.?\s+\S")
@@ -29,8 +27,7 @@ _ITEM = re.compile(r"\s*(?:[-*+•‣◦]|\(?\d{1,3}[.)]|\(?[a-z]\)|\([ivx]{2,4}
 _MARKER = re.compile(r"^\s*(?:[-*+•‣◦o]|\(?\d{1,3}[.)]|\(?[a-z]\)|\([ivx]{2,4}\))\s+")
 _LETTER_BULLET = re.compile(r"^(\s*)o {2,}(?=\S)")
 _LABEL = re.compile(r"\s*[A-Z][\w/-]*(?: [\w/-]+){0,3}: +\S")
-FULL_LINE = 60
-"""Columns that a line of wrapped text reaches in a text with a margin."""
+FULL_LINE = 60  # columns that a line of wrapped text reaches in a text with a margin
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
@@ -130,11 +127,7 @@ def _reflowed(lines: list[str], margin: int) -> tuple[str, Kind]:
     lines = [_LETTER_BULLET.sub(r"\1- ", line) for line in lines]
     if not any(map(_ITEM.match, lines)):
         return ("\n".join(lines), "list") if margin and _is_set_apart(lines, margin) else (joined_lines(lines), "prose")
-    items: list[list[str]] = []
-    for line in lines:
-        if _ITEM.match(line) or not items:
-            items.append([])
-        items[-1].append(line)
+    items = grouped(lines, lambda _item, line: not _ITEM.match(line))
     return "\n".join(item[0][: indent_of(item[0])] + joined_lines(item) for item in items), "list"
 
 

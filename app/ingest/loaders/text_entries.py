@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 
 LED = re.compile(r"\s*(?P<label>\S.*?)[ \t]?(?:\.[ \t]?){4,}(?P<value>[^.\s].*)$")
-MIN_LED = 2
-"""Lines with dots before a value that make a list of a paragraph."""
+MIN_LED = 2  # lines with dots before a value that make a list of a paragraph
 
 
 def led_entries(lines: Sequence[str]) -> str:

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise, takewhile
 
 from app.ingest.loaders.outline import indent_of
-from app.ingest.loaders.running_lines import SAME_POSITION, EdgeLine, note_of, running_lines
+from app.ingest.loaders.running_lines import SAME_POSITION, EdgeLine, folded, note_of, running_lines
 
-EDGE = 2
-"""Lines at the top and at the bottom of a page that may be its header and its foot."""
-MAX_ENTRY_CHARS = 200
-"""Longest line of a table of contents."""
+EDGE = 2  # lines at the top and at the bottom of a page that may be its header and its foot
+MAX_ENTRY_CHARS = 200  # longest line of a table of contents
 _NUMBERED_FOOT = re.compile(r"\[Page \d+\][ \t]*$", re.IGNORECASE | re.MULTILINE)
 _LEADER = re.compile(r"^\s*(?P<label>\S.*?)\s*(?:\.[ \t]?){3,}\s*(?:\d+|[ivxl]+)\s*$")
 _CONTENTS = re.compile(r"\s*(?:table of )?contents\s*:?\s*$", re.IGNORECASE)
@@ -33,7 +31,7 @@ class Paragraph:
         return indent_of(self.lines[0])
 
 
-def paragraphs(text: str) -> tuple[list[Paragraph], tuple[str, ...]]:
+def paragraphs(text: str) -> tuple[list[Paragraph], list[str]]:
     """Return the paragraphs of ``text``, and notes on what was left out; form feeds or ``[Page 5]`` end its pages.
 
     Left out are page headers and page feet that blank lines part from the text, and a table of contents whose entries
@@ -97,7 +95,7 @@ def _goes_on(above: Sequence[str], below: Sequence[str]) -> bool:
 
 def _without_contents(paras: list[Paragraph]) -> list[Paragraph]:
     """Drop the table of contents: dot-leader lines whose labels occur elsewhere, and its heading."""
-    lines = {_folded(line) for para in paras for line in para.lines}
+    lines = {folded(line) for para in paras for line in para.lines}
     contents = [_is_contents(para.lines, lines) for para in paras]
     return [
         para
@@ -109,9 +107,5 @@ def _without_contents(paras: list[Paragraph]) -> list[Paragraph]:
 def _is_contents(lines: Sequence[str], document_lines: set[str]) -> bool:
     """Tell whether half the lines have dot leaders and half their labels occur in the document."""
     entries = [match for line in lines if len(line) <= MAX_ENTRY_CHARS and (match := _LEADER.match(line))]
-    elsewhere = sum(_folded(entry["label"]) in document_lines for entry in entries)
+    elsewhere = sum(folded(entry["label"]) in document_lines for entry in entries)
     return bool(entries) and 2 * len(entries) >= len(lines) and 2 * elsewhere >= len(entries)
-
-
-def _folded(line: str) -> str:
-    return " ".join(line.split()).casefold()

@@ -18,14 +18,12 @@ from app.ingest.loaders.cell_format import shown
 from app.ingest.loaders.outline import Outline, counted, title_from_name
 from app.ingest.loaders.sheet_rows import add_rows, filled
 
-MAX_NAMED = 5
-"""Cells of a sheet that are named one by one; the others are counted."""
+MAX_NAMED = 5  # cells of a sheet that are named one by one; the others are counted
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 MAX_MERGED_ROWS, MAX_MERGED_COLUMNS, MAX_MERGED = 200, 50, 10_000
 """Most rows and columns of one merged cell that are filled, and most merged cells."""
-MAX_COLUMNS = 16_384
-"""Columns of a sheet."""
+MAX_COLUMNS = 16_384  # columns of a sheet
 _MARKS = (b"<f", b"hidden=", b"<mergeCell")
 _TAGS = ("{*}c", "{*}row", "{*}col", "{*}mergeCell")
 
