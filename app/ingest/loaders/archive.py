@@ -16,7 +16,6 @@ from app.ingest.loaders.text_encoding import Unreadable
 MAX_UNPACKED_BYTES = 256 * 1024**2
 """Largest sum of the sizes an archive declares; ``zipfile`` unpacks no member beyond its declared size."""
 ENCRYPTED = "encrypted: it opens only with a password"
-
 _OLE = bytes.fromhex("d0cf11e0a1b11ae1")
 """First bytes of a compound file: an Office file that is encrypted, or older than 2007."""
 _MADE_UP = re.compile(r"^(?:untitled|word document|powerpoint presentation|presentation)\b", re.IGNORECASE)

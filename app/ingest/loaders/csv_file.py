@@ -17,8 +17,6 @@ from app.ingest.loaders.sheet_rows import add_rows, header_index
 from app.ingest.loaders.text_encoding import Unreadable, decode
 
 MAX_NAMED = 5  # lines left out that are named one by one; the others are counted
-Numbered = tuple[int, list[str]]
-
 SEPARATORS = "\t|;,"  # in the order tried: the later ones are more often part of a text
 SURE = 0.5  # least share of the rows that have as many cells as most
 _DECLARED = re.compile(r"\A\"?sep=([^\n\"])\"?[ \t]*\n", re.IGNORECASE)
@@ -30,6 +28,7 @@ _IN_TEXT = {
 }
 """Where a separator stands as text does: before a space, or in a number."""
 _NO_SEPARATOR = "\x1f"
+Numbered = tuple[int, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +76,10 @@ def load(data: bytes, source: str) -> LoadedDocument:
     for comment in comments:
         outline.add(comment)
     add_rows(outline, [row for _, row in kept])
-    named = [f"line {line} left out: {why}" for line, why in left_out[:MAX_NAMED]]
+    outline.notes += [f"line {line} left out: {why}" for line, why in left_out[:MAX_NAMED]]
     if len(left_out) > MAX_NAMED:
-        named.append(f"{len(left_out) - MAX_NAMED} more lines left out")
-    return outline.document(source).model_copy(update={"notes": tuple(named)})
+        outline.notes.append(f"{len(left_out) - MAX_NAMED} more lines left out")
+    return outline.document(source)
 
 
 def _comments(text: str) -> tuple[list[str], str]:

@@ -37,9 +37,7 @@ _STYLES = ["p[style-name='Title'] => h1:fresh", "p[style-name^='toc '] => !", *_
 
 mammoth compares names of styles whatever their case.
 """
-
 _BACK_LINK = re.compile(r' ?<a href="#[^"]*">↑</a>')
-
 _MARKS = ("fldSimple", "oMath", "vanish", "txbxContent", "ddList", "ruby", "bdo", "dir", "headerRef", "footerRef")
 _CHANGED = re.compile(rf"[:<](?:{'|'.join(_MARKS)})".encode())
 """What a part has that is to be changed; other parts stay as they are."""
@@ -82,12 +80,10 @@ def _whole(archive: ZipFile, main: str) -> tuple[bytes, list[str]]:
             continue
         content = archive.read(name)
         root = parse_xml(content) if _CHANGED.search(content) else None
-        if root is None or local(root) not in ("document", "footnotes", "endnotes"):
-            continue
-        hidden += write_out(root)
-        if name == main:
-            hidden += _add_frame(archive, main, root)
-        changed[name] = etree.tostring(root.getroottree(), encoding="UTF-8", xml_declaration=True)
+        if root is not None and local(root) in ("document", "footnotes", "endnotes"):
+            hidden += write_out(root)
+            hidden += _add_frame(archive, main, root) if name == main else []
+            changed[name] = etree.tostring(root.getroottree(), encoding="UTF-8", xml_declaration=True)
     written = io.BytesIO()
     with ZipFile(written, "w") as copy:
         for name in archive.namelist():

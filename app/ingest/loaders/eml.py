@@ -93,9 +93,8 @@ class _Reader:
             shown = part.get_content_type() in ("text/plain", "text/html") or part.get_content_maintype() == "image"
             if inside and (part.is_attachment() or not shown):
                 attached.append(part)
-        parts, note = fuller(plain, rich)
-        if note:
-            self.notes.append(note)
+        parts, notes = fuller(plain, rich)
+        self.notes += notes
         for part in parts:
             self._add_part(part, attached)
 

@@ -29,7 +29,6 @@ _RULE = re.compile(rf"\s*(?:-{{2,}}[\w' ]+-{{2,}}|_{{10,}}|Begin (?:{_FORWARDS.p
 _OPENER = re.compile(r"\s*(?:On|Am|Le|El|Il|Op|Den)\s")
 _WROTE = re.compile(r"\b(?:wrote|schrieb|a écrit|escribió|ha scritto|schreef|skrev|napisał)\b(?P<rest>.{0,80}):\s*$")
 _ADDRESS = re.compile(r"\s*(?:<[^>]*>|\[mailto:[^\]]*\])")
-
 MAX_QUOTES = 20  # quotations of one message that are told apart
 MAX_NODES, MAX_ANCESTORS = 100, 20
 """Nodes from the beginning of a quotation, and ancestors of its head, that are looked at."""

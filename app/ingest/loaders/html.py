@@ -19,8 +19,7 @@ from app.ingest.loaders.html_content import (
     outside_note,
     plain_text,
 )
-from app.ingest.loaders.html_controls import write_controls
-from app.ingest.loaders.html_marks import settle_marks
+from app.ingest.loaders.html_controls import settle_marks, write_controls
 from app.ingest.loaders.html_table import pairs_of, rows_of
 from app.ingest.loaders.outline import Outline, fenced, table_text
 from app.ingest.loaders.text_encoding import decode

@@ -18,17 +18,13 @@ INLINE = frozenset(
     "rp samp small span strong sub sup time tt u var wbr".split()
 )
 """Elements that run with the text; all others stand apart from it."""
-
 DROPPED = frozenset(
     "script style noscript template nav svg math iframe object embed canvas audio video button select textarea "
     "head title footer".split()
 )
 STRUCK = frozenset("s strike del".split())  # what is struck out is said no more
-
 SAMPLE_CHARS = 60  # characters of a hidden text that a note quotes
-
 MIN_OUTSIDE_WORDS = 5  # words outside the main part of a page from which on a note names them
-
 HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 MAX_LABEL_CHARS = 200
 """Longest label of a control that names its panel."""
@@ -109,7 +105,7 @@ def _open_panels(root: Tag) -> None:
     for control, panel in _controlled(root):
         if panel.find_parent(["nav", "footer"]) or panel.name == "nav" or _is_navigation(panel):
             continue
-        _show(panel)
+        del panel["hidden"], panel["style"]
         words = " ".join(inline_text(control).split())
         named = control.find_parent(_LABELLED) or panel.find(_LABELLED) or panel.name in ("tr", "td", "th", "li", "dd")
         if not named and 0 < len(words) <= MAX_LABEL_CHARS and not _GENERAL_LABEL.fullmatch(words):
@@ -118,7 +114,7 @@ def _open_panels(root: Tag) -> None:
             panel.wrap(Tag(name="details")).insert(0, summary)
             control.clear()
     for tag in [tag for tag in root.find_all(is_unseen) if _is_panel(tag) and not _is_navigation(tag)]:
-        _show(tag)
+        del tag["hidden"], tag["style"]
 
 
 def _controlled(root: Tag) -> list[tuple[Tag, Tag]]:
@@ -174,8 +170,3 @@ def _is_navigation(tag: Tag) -> bool:
 
 def _classes(tag: Tag) -> str:
     return " ".join(map(str, tag.get_attribute_list("class")))
-
-
-def _show(tag: Tag) -> None:
-    """Remove what hides an element."""
-    del tag["hidden"], tag["style"]

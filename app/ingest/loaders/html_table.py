@@ -9,7 +9,6 @@ from app.ingest.loaders.header_rows import one_header
 from app.ingest.loaders.html_content import inline_text
 
 MAX_SPANNED = 50  # most columns or rows that one cell of a table stands in
-
 _QUANTITY = re.compile(r"(?:[€$£]|[A-Z]{3})? ?\d")
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 

@@ -1,7 +1,7 @@
 """Load JSON: records are a table, other values a list below the names that lead to them."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,6 @@ from app.ingest.loaders.outline import Outline, fenced, one_line, table_text, ti
 from app.ingest.loaders.text_encoding import Unreadable, decode
 
 MAX_NAMED = 10  # names that a note lists
-
 MAX_DEPTH = 5  # names that lead to a section; what is deeper is shown as JSON
 MAX_LABEL_CHARS = 100
 TITLES = ("title", "name")  # names of the values that title what they stand in
@@ -56,8 +55,8 @@ def _parsed(text: str, repeated: list[str]) -> Any:
 
 def title_of(value: Any) -> str:
     """Return the title or the name of an object; "" without one."""
-    names = (value.get(name) for name in TITLES) if isinstance(value, dict) else iter(())
-    return next((one_line(name, MAX_LABEL_CHARS) for name in names if isinstance(name, str) and name.strip()), "")
+    named = [value.get(name) for name in TITLES] if isinstance(value, dict) else []
+    return next((one_line(name, MAX_LABEL_CHARS) for name in named if isinstance(name, str) and name.strip()), "")
 
 
 @dataclass(slots=True)
@@ -103,23 +102,17 @@ def _is_simple(value: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
-    match value:
-        case None:
-            return ""
-        case str():
-            return " ".join(value.split())
-        case list() if _is_simple(value):
-            return ", ".join(map(_shown, value))
-        case _:
-            return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, list) and _is_simple(value):
+        return ", ".join(map(_shown, value))
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def _rows(records: Sequence[dict[str, Any]]) -> Iterator[list[str]]:
-    """Yield the header, the names in order of first use, and a row for each record."""
+def _rows(records: Sequence[dict[str, Any]]) -> list[list[str]]:
+    """Return the header, the names in order of first use, and a row for each record."""
     names = list(dict.fromkeys(name for record in records for name in record))
-    yield names
-    for record in records:
-        yield [_shown(record.get(name)) for name in names]
+    return [names, *([_shown(record.get(name)) for name in names] for record in records)]
 
 
 def _label(record: Any, number: int) -> str:

@@ -13,7 +13,6 @@ from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
-from pydantic import JsonValue
 
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.as_written import toml_as_written, yaml_as_written
@@ -25,10 +24,8 @@ from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.text_encoding import decode
 
 _ITEM = re.compile(r"(?:\(?[a-z]|\(\d{1,3})\)[ \t]+\S")  # a marker that lists have in plain text, not in CommonMark
-
 _SHOWN = frozenset("sup sub input img".split())  # inline tags of which the HTML loader makes text
 _TAG = re.compile(r"</?([a-z][a-z0-9-]*)", re.IGNORECASE)
-
 _YAML = re.compile(r"\A---[ \t]*\n(?P<fields>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _TOML = re.compile(r"\A\+\+\+[ \t]*\n(?P<fields>.*?)\n\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
 MAX_CHARS = 20_000
@@ -96,26 +93,18 @@ def split_front_matter(text: str) -> tuple[dict[Any, Any], str, str]:
         elif match := _TOML.match(head):
             fields = tomllib.loads(match["fields"])
             written = [toml_as_written(match["fields"])]
-        else:
-            return {}, "", text
     except (yaml.YAMLError, ValueError, RecursionError):
-        return {}, "", text
-    if not isinstance(fields, dict):
+        match = None
+    if match is None or not isinstance(fields, dict):
         return {}, "", text
     return fields, _shown(fields, written[0]), text[match.end() :]
 
 
 def _shown(fields: dict[Any, Any], written: dict[Any, Any]) -> str:
     """Return the fields that readers may ask for as a list, with their values as written."""
-    lines = [
-        f"- {name}: {words}"
-        for name, value in own_fields(written).items()
-        if name.lower() not in _OF_SITES and not isinstance(fields.get(name), bool) and (words := _words(value))
-    ]
+    lines: list[str] = []
+    for name, value in own_fields(written).items():
+        words = " ".join(", ".join(map(str, value if isinstance(value, list) else [value])).split())
+        if words and name.lower() not in _OF_SITES and not isinstance(fields.get(name), bool):
+            lines.append(f"- {name}: {words}")
     return "\n".join(lines)
-
-
-def _words(value: JsonValue) -> str:
-    """Return a scalar, or a list of them, in one line."""
-    values = value if isinstance(value, list) else [value]
-    return " ".join(", ".join(map(str, values)).split())

@@ -132,9 +132,8 @@ def _united(entries: Sequence[_Entry], joiner: LineJoiner) -> list[_Entry]:
             united.append(entry)
         elif above.table and entry.table and _same_columns(above.table, entry.table):
             header, cells = above.table.cells[0], entry.table.cells
-            united.append(
-                replace(entry, table=Table(cells if cells[0] == header else (header, *cells), entry.table.columns))
-            )
+            continued = entry.table._replace(cells=cells if cells[0] == header else (header, *cells))
+            united.append(replace(entry, table=continued))
         elif above.is_prose and entry.is_prose and entry.text[0].islower() and not ENDS.search(above.text):
             end = len(entry.text)
             if above.page < entry.page:

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
+from typing import NamedTuple
 
 from app.ingest.loaders.pdf_lines import Segment, rows, text_of
 from app.ingest.loaders.running_lines import EdgeLine, note_of, running_lines
@@ -16,15 +16,14 @@ ITEM = re.compile(r"(?:[•‣◦▪●*–\ue000-\uf8ff-]|\(?\d{1,2}[.)]|\(?[a-
 _NUMBER = re.compile(r"\(?(\d{1,2})[.)]\s")
 ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*$")
 """How an item of a list begins, and how a sentence ends."""
-
 LARGER = 1.1  # a line this many times the size of the text is a heading
 SMALLER = 0.95  # a line at least this many times the size of the text is set like it
 EDGE = 3  # rows at the top and at the bottom of a page that may be its header and its foot
+Edge = list[list[tuple[EdgeLine, Segment]]]  # rows from the edge of a page inwards
 MARGIN = 1 / 6  # part of a page's height that they lie in
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line of print: its text, its font size and its height on the page, in points."""
 
     text: str
@@ -108,13 +107,11 @@ def without_running_lines(
     return (kept, note_of(list(dropped.values()))) if any(kept) else (list(map(list, pages)), [])
 
 
-def _edges(
-    number: int, page: Sequence[Segment], height: float, body: float
-) -> Iterator[list[list[tuple[EdgeLine, Segment]]]]:
+def _edges(number: int, page: Sequence[Segment], height: float, body: float) -> Iterator[Edge]:
     """Yield the first and the last rows of a page, each from the edge inwards, without those in larger type."""
     printed = rows(page)
     for at_top, edge in (True, printed[:EDGE]), (False, printed[::-1][:EDGE]):
-        found: list[list[tuple[EdgeLine, Segment]]] = []
+        found: Edge = []
         for at, row in enumerate(edge):
             if any(segment.size >= LARGER * body for segment in row):
                 break

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.ingest.loaders.pdf_forms import add_fields
-from app.ingest.loaders.pdf_rules import Rule, page_rules
+from app.ingest.loaders.pdf_rows import Rule, page_rules
 from app.ingest.loaders.pdf_words import PageWords, Word, page_words
 from app.ingest.loaders.table import ON_PROGRESS
 
@@ -46,9 +46,8 @@ def read_pages(document: Any) -> ReadPages:
         read.words.append(found)
         read.rules.append(page_rules(page, found.quarter))
         page.close()
-    read.reason = (
-        "Tesseract finds no text on them" if command else "Tesseract, which would recognise it, is not installed"
-    )
+    missing = "Tesseract, which would recognise it, is not installed"
+    read.reason = "Tesseract finds no text on them" if command else missing
     if read.recognised:
         read.notes.append(f"text recognised on scanned pages: {_some(read.recognised)}")
     if read.pictures:

@@ -2,27 +2,24 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
+from typing import NamedTuple
 
-from app.ingest.loaders.pdf_cells import Join, cell_text, logical_rows
 from app.ingest.loaders.pdf_lines import Cells, Columns, Row, Segment, distances, wraps
-from app.ingest.loaders.pdf_rules import Rule
+from app.ingest.loaders.pdf_rows import Join, Rule, cell_text, logical_rows
 
 MARKER = re.compile(
     r"(?:[^\w\s]|o|[\ue000-\uf8ff]|\[[x ]\]|\(?[0-9ivxlcIVXLC]{1,5}[.)]|\(?[A-Za-z][.)]"
     r"|(?:\d{1,2}|[A-Z])(?:\.\d{1,2})+\.?)$"
 )
 """What stands before an item of a list, or before a heading."""
-
 NEAR, ROOMY = 2.5, 5.0
 """Largest distance of two rows, in sizes of type, and of two that have the same columns."""
 WIDE_GAP = 1.2  # white space, in sizes of type, that is no accidental gap in running text
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """The cells of a table by rows, ``""`` where one is empty, and the horizontal extents of its columns."""
 
     cells: tuple[tuple[str, ...], ...]
@@ -43,7 +40,7 @@ def with_tables(region: Sequence[Row], join: Join, rules: Sequence[Rule]) -> lis
 
 def _band(region: Sequence[Row], start: int) -> int:
     """Return how many rows from *start* on respect the same columns."""
-    columns = [(segment.left, segment.right) for segment in region[start]]
+    columns: Columns = [(segment.left, segment.right) for segment in region[start]]
     last = start  # the last row that has several cells, or continues one
     at = start + 1
     while at < len(region) and _is_near(region, start, at):
@@ -65,14 +62,12 @@ def _is_near(region: Sequence[Row], start: int, at: int) -> bool:
     """
     apart = region[at - 1][0].base - region[at][0].base
     if at - start == 1:
-        return apart <= (ROOMY if _has_columns(region[start], region[at]) else NEAR) * region[at][0].size
+        columns = [(segment.left, segment.right) for segment in region[start]]
+        several = min(len(region[start]), len(region[at])) > 1
+        alike = several and len(_with_row(columns, region[at]) or ()) == len(columns)
+        return apart <= (ROOMY if alike else NEAR) * region[at][0].size
     usual = median(distances(region[start:at]))
     return apart <= max(NEAR * region[at][0].size, 1.8 * usual)
-
-
-def _has_columns(first: Row, second: Row) -> bool:
-    columns = [(segment.left, segment.right) for segment in first]
-    return min(len(first), len(second)) > 1 and len(_with_row(columns, second) or ()) == len(first)
 
 
 def _fitted(row: Row, columns: Columns) -> Row:
@@ -82,9 +77,8 @@ def _fitted(row: Row, columns: Columns) -> Row:
         rest = segment
         for left, right in columns:
             for at, (before, word) in enumerate(pairwise(rest.words), 1):
-                aligned = abs(word.left - left) < 1 or (
-                    abs(rest.right - right) < 1 and before.right < left <= word.left
-                )
+                at_right = abs(rest.right - right) < 1 and before.right < left <= word.left
+                aligned = abs(word.left - left) < 1 or at_right
                 touched = sum(rest.left < end and rest.right > begin for begin, end in columns)
                 if aligned and before.drawn != word.drawn and touched > 1:
                     fitted.append(Segment(rest.words[:at]))
@@ -94,7 +88,7 @@ def _fitted(row: Row, columns: Columns) -> Row:
     return fitted
 
 
-def _with_row(columns: list[tuple[float, float]], row: Row) -> list[tuple[float, float]] | None:
+def _with_row(columns: Columns, row: Row) -> Columns | None:
     """Return the columns widened by a row, or with a new one; None where a segment lies in two of them."""
     for segment in row:
         begin, end = segment.left - 0.15 * segment.size, segment.right + 0.15 * segment.size
@@ -118,7 +112,7 @@ def _column(segment: Segment, columns: Columns) -> int:
 
 def _table(band: Sequence[Row], join: Join, rules: Sequence[Rule]) -> Table | None:
     """Return the table that rows of common columns are; None where they are text or a list."""
-    columns: list[tuple[float, float]] = []
+    columns: Columns = []
     band = list(band)
     for at, row in enumerate(band):
         band[at] = _fitted(row, columns)
@@ -137,9 +131,7 @@ def _table(band: Sequence[Row], join: Join, rules: Sequence[Rule]) -> Table | No
     return Table(cells, tuple(columns)) if len(cells) > 1 else None
 
 
-def _without_split_columns(
-    grid: list[Cells], columns: list[tuple[float, float]]
-) -> tuple[list[Cells], list[tuple[float, float]]]:
+def _without_split_columns(grid: list[Cells], columns: Columns) -> tuple[list[Cells], Columns]:
     """Unite a column that has a heading alone with the one neighbour that has none: they are aligned differently."""
     at = 0
     while at + 1 < len(columns):

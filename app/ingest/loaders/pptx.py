@@ -24,7 +24,6 @@ from app.ingest.loaders.outline import Outline, counted, table_text
 
 _DATA = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
 _FRAME = {PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.HEADER}
-
 _DAY_ZERO = date(1899, 12, 30)  # day 0 of the dates of a workbook
 
 

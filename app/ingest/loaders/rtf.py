@@ -28,7 +28,6 @@ _UNREAD = {
     "page headers and footers": re.compile(r"\\(?:header|footer)[lrf]?(?![a-z])"),
     "comments": re.compile(r"\\annotation(?![a-z])"),
 }
-
 _TOKEN = re.compile(r"\\([a-z]+)(-?\d+)? ?|\\'[0-9a-f]{2}|\\[^a-z]|[{}]|[^\\{}]+", re.IGNORECASE)
 _HIDES = re.compile(r"\\(?:deleted|v)(?![a-z])")
 _WRITTEN = frozenset("u par line tab emdash endash bullet lquote rquote ldblquote rdblquote emspace enspace".split())

@@ -3,8 +3,8 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from app.ingest.loaders.outline import grouped, one_line
 
@@ -22,12 +22,10 @@ _ALONE = (
 )
 _SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s*$")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
-
 _NUMBER = re.compile(r"\W*(?:[^\W\d]+\W*)?\d*\W*(?:[^\W\d]{1,3}\W*\d*)?\W*")
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeLine:
+class EdgeLine(NamedTuple):
     """A line among the first or last rows of a page; ``page`` counts from 0, ``row`` from that edge inwards.
 
     ``position`` is its distance from the edge in the caller's unit. ``in_margin``: it is where headers and feet are.
@@ -64,7 +62,8 @@ def running_lines(lines: Sequence[EdgeLine], pages: int) -> set[EdgeLine]:
         if of_text and any(line.page not in here and _is_at(line, same[0]) for line in others):
             continue
         both = pages == len(here) == 2 and not _SENTENCE.search(same[0].text)
-        if both or (len(here) >= MIN_PAGES and (2 * len(here) >= pages or (_follow(here) and not of_text))):
+        follow = all(later - earlier <= 2 for earlier, later in pairwise(sorted(here)))  # or are all even, or all odd
+        if both or (len(here) >= MIN_PAGES and (2 * len(here) >= pages or (follow and not of_text))):
             found |= {line for line in same if line.page > 0 or not (of_text or both)}
     return found
 
@@ -86,9 +85,8 @@ def _page_numbers(lines: Iterable[EdgeLine], pages: int) -> set[EdgeLine]:
         if number := _page_number(line, pages):
             text, offset = number[0], number[1] - line.page
             alone_below = not line.at_top and rows[line.page, line.at_top, line.row] == 1
-            if (
-                _NAMED.search(line.text) or offset <= 1 or alone_below or not line.of_text
-            ):  # else the number of a record
+            is_record = line.of_text and offset > 1 and not alone_below and not _NAMED.search(line.text)
+            if not is_record:
                 counted[text, offset].append(line)
     found: set[EdgeLine] = set()
     for (_, offset), same in counted.items():
@@ -128,11 +126,6 @@ def _same_position(lines: Iterable[EdgeLine]) -> list[list[EdgeLine]]:
 
 def _is_at(one: EdgeLine, other: EdgeLine) -> bool:
     return one.at_top == other.at_top and abs(one.position - other.position) <= SAME_POSITION
-
-
-def _follow(pages: Iterable[int]) -> bool:
-    """Tell whether pages follow one another, or are all even or all odd and so follow one another."""
-    return all(later - earlier <= 2 for earlier, later in pairwise(sorted(pages)))
 
 
 def is_page_number(text: str) -> bool:

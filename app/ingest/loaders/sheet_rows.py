@@ -1,19 +1,19 @@
 """Add the rows of a spreadsheet to an outline: its tables, with what stands above their headers as paragraphs."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import takewhile
 
 from app.ingest.loaders.header_rows import has_digit, is_numeric, one_header
 from app.ingest.loaders.outline import Outline, table_text
 
 MAX_ABOVE = 20  # rows among which the header is looked for below a blank row
-
 MAX_COMPARED = 100  # rows above a header that are looked at, and rows below it
 _TOTAL = re.compile(r"(?:grand |sub-? ?)?total|sum|average|mean|gesamt|summe", re.IGNORECASE)
 Row = Sequence[str]
 
 
-def header_index(rows: Sequence[Sequence[str]]) -> int:
+def header_index(rows: Sequence[Row]) -> int:
     """Return which row is the header: the first of two or more filled cells, and of more than half the most in a row.
 
     What stands above a blank row is none where a row below that is fuller: it tells of the table.
@@ -28,19 +28,18 @@ def header_index(rows: Sequence[Sequence[str]]) -> int:
     return next(found, next((at for at, count in enumerate(counts) if count), 0))
 
 
-def add_rows(outline: Outline, rows: Iterable[Sequence[str]], name: str = "") -> None:
+def add_rows(outline: Outline, rows: Sequence[Row], name: str = "") -> None:
     """Add rows as tables below the heading ``name``, each with one header; rows above it are paragraphs.
 
     Blank rows and columns are left out.
     """
-    rows = list(rows)
     if any(map(filled, rows)):
         outline.heading(1, name)
     for part in stacked(rows):
         _add_table(outline, part)
 
 
-def _add_table(outline: Outline, rows: Sequence[Sequence[str]]) -> None:
+def _add_table(outline: Outline, rows: Sequence[Row]) -> None:
     header = header_index(rows)
     if header and filled(rows[header - 1]) > 1 and len(one_header(rows[header - 1 :])) < len(rows) - header + 1:
         header -= 1  # the upper of two header rows, with fewer cells
@@ -120,12 +119,7 @@ def _numeric(rows: Sequence[Row]) -> set[int]:
 
 def _until_gap(rows: Sequence[Row], start: int) -> list[Row]:
     """Return the rows from *start* up to a blank one or one of one cell."""
-    found: list[Row] = []
-    for row in rows[start : start + MAX_COMPARED]:
-        if filled(row) < 2:
-            break
-        found.append(row)
-    return found
+    return list(takewhile(lambda row: filled(row) > 1, rows[start : start + MAX_COMPARED]))
 
 
 def filled_down(rows: Sequence[Row]) -> list[Row]:

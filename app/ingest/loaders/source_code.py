@@ -2,8 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
-from inspect import cleandoc
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -41,7 +40,6 @@ LANGUAGES = {
 LOG = ".log"
 SETTINGS = (".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".properties")
 """Suffixes that ``config_file`` reads; what is no settings there is source code."""
-
 MAX_PYTHON_CHARS = 1_000_000  # longest Python source that is parsed
 MIN_WORDS = 4  # words of the shortest comment that is a sentence
 _COMMENT = re.compile(r"\s*(?:#+|//[/!]?|--|;+|%+)(?:\s+(?P<words>.*))?$")
@@ -52,6 +50,7 @@ _HAS_BLOCKS = frozenset(
     "c cpp csharp css dart go java javascript jsx kotlin php rust scala scss sql swift tsx typescript vue".split()
 )
 """Languages whose comments may stand between ``/*`` and ``*/``."""
+_Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 _SENTENCE = re.compile(r"""["'(`]?[A-Z0-9].*[.!?]["')`]?$""", re.DOTALL)
 
 
@@ -130,19 +129,13 @@ def _documentation(text: str) -> list[Prose]:
         module = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    return [*_described(module, "", 1), *_within(module.body, "")]
+    return list(_described(module, (), 1))
 
 
-def _within(body: Sequence[ast.AST], prefix: str) -> Iterator[Prose]:
-    for node in body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            name = f"{prefix}{node.name}"
-            yield from _described(node, name, node.lineno)
-            yield from _within(node.body, f"{name}.")
-
-
-def _described(
-    node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, name: str, line: int
-) -> list[Prose]:
-    words = cleandoc(ast.get_docstring(node, clean=False) or "")
-    return [Prose(line, words, name)] if len(words.split()) >= MIN_WORDS else []
+def _described(node: ast.Module | _Definition, names: tuple[str, ...], line: int) -> Iterator[Prose]:
+    words = ast.get_docstring(node) or ""
+    if len(words.split()) >= MIN_WORDS:
+        yield Prose(line, words, ".".join(names))
+    for inner in node.body:
+        if isinstance(inner, _Definition):
+            yield from _described(inner, (*names, inner.name), inner.lineno)

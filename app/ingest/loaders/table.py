@@ -14,7 +14,6 @@ from app.providers.plugins import registered
 
 MAX_FILE_BYTES, MAX_ROWS_BYTES = 50 * 1024 * 1024, 256 * 1024 * 1024
 """Largest file that is one document, and largest file of rows."""
-
 _MODULES = {
     **{f".{name}": name for name in ("rst", "html", "pdf", "docx", "pptx", "xlsx", "epub", "eml", "odt", "rtf")},
     **dict.fromkeys((".md", ".markdown"), "markdown"),
@@ -33,7 +32,6 @@ FORMATS = {
 
 Packages register more of them, or others in their place.
 """
-
 ON_PROGRESS: ContextVar[Callable[[], None]] = ContextVar("ON_PROGRESS", default=lambda: None)
 """Called while a slow file is read, so that its time limit begins anew; the process that reads files sets it."""
 ROWS = frozenset({".jsonl", ".ndjson"})

@@ -152,13 +152,10 @@ def heading_levels(paras: Sequence[Paragraph], margin: int) -> dict[int, int]:
     for at, (para, below) in enumerate(pairwise(paras)):
         if len(para.lines) == 1 and _is_chapter(para.lines[0], below.lines[0]):
             numbered[at] = 2
-    alone = [
-        at in numbered
-        or (len(para.lines) == 1 and reads_as_heading(para.lines[0]) and (not margin or para.indent == 0))
-        for at, para in enumerate(paras)
-    ]
+    single = {at for at, para in enumerate(paras) if len(para.lines) == 1 and (not margin or para.indent == 0)}
+    alone = [at in numbered or (at in single and reads_as_heading(para.lines[0])) for at, para in enumerate(paras)]
     opening = {0} if title is None and len(alone) > 1 and alone[0] else set()
-    listed = [False, *(single and at not in opening | numbered.keys() for at, single in enumerate(alone)), False]
+    listed = [False, *(is_alone and at not in opening | numbered.keys() for at, is_alone in enumerate(alone)), False]
     short = {at for at in range(len(alone) - 1) if listed[at : at + 3] == [False, True, False]}
     return dict.fromkeys(short, 2) | numbered | dict.fromkeys(opening if title is None else {title}, 1)
 

@@ -61,18 +61,16 @@ def _edges(number: int, page: Sequence[str]) -> list[EdgeLine]:
         apart = [row for row, ((at, _), (below, _)) in enumerate(pairwise(filled)) if below > at + 1]
         edge = [line for _, line in filled[: max(apart) + 1]] if apart else []
         lines_of_edge = takewhile(lambda line: not _SENTENCE.match(line), edge)
-        found += [
-            EdgeLine(number, at_top, row, row * (SAME_POSITION + 1), line) for row, line in enumerate(lines_of_edge)
-        ]
+        apart_by = SAME_POSITION + 1
+        found += [EdgeLine(number, at_top, row, row * apart_by, line) for row, line in enumerate(lines_of_edge)]
     return found
 
 
 def _without_running(number: int, page: list[str], recurring: Collection[EdgeLine], dropped: list[str]) -> list[str]:
     """Return a page without its running lines, which are added to *dropped*."""
-    first, last = (
-        list(takewhile(recurring.__contains__, (line for line in _edges(number, page) if line.at_top is at_top)))
-        for at_top in (True, False)
-    )
+    edges = _edges(number, page)
+    top, bottom = ([line for line in edges if line.at_top is at_top] for at_top in (True, False))
+    first, last = (list(takewhile(recurring.__contains__, edge)) for edge in (top, bottom))
     dropped += [line.text for line in (*first, *last)]
     remaining = [at for at, line in enumerate(page) if line.strip()][len(first) :]
     remaining = remaining[: len(remaining) - len(last)]

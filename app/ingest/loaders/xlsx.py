@@ -20,7 +20,6 @@ from app.ingest.loaders.sheet_rows import add_rows, filled
 
 MAX_NAMED = 5  # cells of a sheet that are named one by one; the others are counted
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
-
 MAX_MERGED_ROWS, MAX_MERGED_COLUMNS, MAX_MERGED = 200, 50, 10_000
 """Most rows and columns of one merged cell that are filled, and most merged cells."""
 MAX_COLUMNS = 16_384  # columns of a sheet
@@ -101,10 +100,8 @@ class _SheetPart:
         self._merged: list[tuple[int, int, int, int]] = []
         self._hidden_rows: set[int] = set()
         self._hidden_columns: set[int] = set()
-        if any(mark in content for mark in _MARKS):
-            self._read(content, zero_is_none=zero_is_none)
-
-    def _read(self, content: bytes, *, zero_is_none: bool) -> None:
+        if not any(mark in content for mark in _MARKS):
+            return
         row = 0
         for _, element in etree.iterparse(io.BytesIO(content), tag=_TAGS, resolve_entities=False, no_network=True):
             is_hidden = element.get("hidden") in ("1", "true")
