@@ -136,8 +136,8 @@ def _frame(archive: ZipFile, main: str, root: Any, kind: str) -> tuple[list[Any]
         _drop_page_numbers(frame)
         hidden += write_out(frame)
         etree.strip_elements(frame, "{*}pPr", "{*}blip", "{*}imagedata")  # no page header is a heading
-        for link in frame.iter("{*}hyperlink"):  # it refers to another part
-            link.attrib.clear()
+        for hyperlink in frame.iter("{*}hyperlink"):  # it refers to another part
+            hyperlink.attrib.clear()
         for block in frame.iterchildren("{*}p", "{*}tbl", "{*}sdt"):
             seen.setdefault(" ".join(text_of(block).split()), block)
     return [block for text, block in seen.items() if text], hidden
