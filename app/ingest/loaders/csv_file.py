@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.outline import Outline
+from app.ingest.loaders.outline import Outline, first_of
 from app.ingest.loaders.sheet_rows import add_rows, header_index
 from app.ingest.loaders.text_encoding import Unreadable, decode
 
@@ -76,9 +76,8 @@ def load(data: bytes, source: str) -> LoadedDocument:
     for comment in comments:
         outline.add(comment)
     add_rows(outline, [row for _, row in kept])
-    outline.notes += [f"line {line} left out: {why}" for line, why in left_out[:MAX_NAMED]]
-    if len(left_out) > MAX_NAMED:
-        outline.notes.append(f"{len(left_out) - MAX_NAMED} more lines left out")
+    named = [f"line {line} left out: {why}" for line, why in left_out]
+    outline.notes += first_of(named, MAX_NAMED, "lines left out")
     return outline.document(source)
 
 

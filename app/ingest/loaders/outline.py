@@ -130,6 +130,12 @@ def title_from_name(source: str) -> str:
     return one_line(_SEPARATOR.sub(lambda found: found[1] or " ", stem), MAX_TITLE_CHARS) or source[:MAX_TITLE_CHARS]
 
 
+def first_of(items: Sequence[str], limit: int, what: str = "") -> list[str]:
+    """Return the first items, and how many more there are; *what* names them."""
+    more = [f"{len(items) - limit} more {what}".rstrip()] if len(items) > limit else []
+    return [*items[:limit], *more]
+
+
 def counted(counts: Mapping[str, int]) -> list[str]:
     """Return in words how many there are of each thing; nothing for none."""
     return [f"{count} {what}{'s' if count > 1 else ''}" for what, count in counts.items() if count]

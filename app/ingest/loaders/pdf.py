@@ -12,7 +12,6 @@ import pypdfium2
 from answering.text.sentences import sentence_spans
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import ENCRYPTED, reading
-from app.ingest.loaders.hyphens import LineJoiner
 from app.ingest.loaders.outline import Outline, table_text
 from app.ingest.loaders.pdf_columns import reading_order
 from app.ingest.loaders.pdf_forms import read_forms
@@ -29,7 +28,7 @@ from app.ingest.loaders.pdf_paragraphs import (
 from app.ingest.loaders.pdf_scans import read_pages
 from app.ingest.loaders.pdf_tables import Table, with_tables
 from app.ingest.loaders.text_encoding import Unreadable
-from app.ingest.loaders.text_entries import labelled_entries
+from app.ingest.loaders.text_lines import LineJoiner, labelled_entries
 
 _MADE_UP = re.compile(r"^(?:untitled|microsoft )|\.(?:docx?|tex|dvi|indd)$", re.IGNORECASE)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.ingest.loaders.outline import first_of
 from app.ingest.loaders.pdf_forms import add_fields
 from app.ingest.loaders.pdf_rows import Rule, page_rules
 from app.ingest.loaders.pdf_words import PageWords, Word, page_words
@@ -48,10 +49,11 @@ def read_pages(document: Any) -> ReadPages:
         page.close()
     missing = "Tesseract, which would recognise it, is not installed"
     read.reason = "Tesseract finds no text on them" if command else missing
-    if read.recognised:
-        read.notes.append(f"text recognised on scanned pages: {_some(read.recognised)}")
-    if read.pictures:
-        read.notes.append(f"pages that are pictures without text are not read: {_some(read.pictures)} ({read.reason})")
+    some, others = (", ".join(first_of(list(map(str, pages)), SHOWN)) for pages in (read.recognised, read.pictures))
+    if some:
+        read.notes.append(f"text recognised on scanned pages: {some}")
+    if others:
+        read.notes.append(f"pages that are pictures without text are not read: {others} ({read.reason})")
     return read
 
 
@@ -95,8 +97,3 @@ def _words(table: str, scale: float, height: float) -> list[Word]:
         elif row["level"] == "5" and row["text"].strip() and float(row["conf"]) >= MIN_CONFIDENCE:
             words.append(Word(row["text"].strip(), left, left + across, base, size, line, number))
     return words
-
-
-def _some(pages: Sequence[int]) -> str:
-    more = [f"{len(pages) - SHOWN} more"] if len(pages) > SHOWN else []
-    return ", ".join([*map(str, pages[:SHOWN]), *more])

@@ -7,10 +7,9 @@ from itertools import pairwise
 from textwrap import dedent
 
 from app.ingest.documents import Kind, LoadedDocument
-from app.ingest.loaders.hyphens import joined_lines
 from app.ingest.loaders.outline import Outline, grouped, indent_of
 from app.ingest.loaders.text_encoding import decode
-from app.ingest.loaders.text_entries import LED, led_entries
+from app.ingest.loaders.text_lines import LED, joined_lines, led_entries
 from app.ingest.loaders.text_pages import Paragraph, paragraphs
 
 UNDERLINE = re.compile(r"\s*([=\-~^*#])\1{2,}\s*$")
