@@ -65,14 +65,13 @@ def load(data: bytes, source: str) -> LoadedDocument:
         form_notes = read_forms(document)
         read = read_pages(document)
         title = document.get_metadata_dict().get("Title", "").strip()
-    printed = read.words
-    pages = [columns_apart(page.words) for page in printed]
-    turned = [columns_apart(page.turned) for page in printed]
+    pages = [columns_apart(page.words) for page in read.words]
+    turned = [columns_apart(page.turned) for page in read.words]
     if not any(pages):
         why = f"its pages are pictures; {read.reason}" if read.pictures else "empty"
         raise Unreadable(f"a PDF without text: {why}")
     body = mode(segment.size for page in pages for segment in page for _ in segment.text)
-    pages, notes = without_running_lines(pages, [page.height for page in printed], body)
+    pages, notes = without_running_lines(pages, [page.height for page in read.words], body)
     joiner = LineJoiner(segment.text for page in pages for segment in page)
     entries: list[_Entry] = []
     for number, regions in enumerate(zip(map(reading_order, pages), turned, strict=True), 1):

@@ -112,9 +112,9 @@ def _fills(block: Rows) -> float:
 
 def _have_rows(left: Rows, right: Rows) -> bool:
     """Tell whether white space divides both blocks at the same heights, twice at least, as the rows of a table."""
-    gaps = [_gaps(block) for block in (left, right)]
-    shared = [base for base in gaps[0] if any(abs(base - other) < 2 for other in gaps[1])]
-    return len(shared) >= 2 and len(shared) >= 0.7 * min(map(len, gaps))
+    gaps, others = _gaps(left), _gaps(right)
+    shared = sum(any(abs(base - other) < 2 for other in others) for base in gaps)
+    return shared >= 2 and shared >= 0.7 * min(len(gaps), len(others))
 
 
 def _gaps(block: Rows) -> list[float]:

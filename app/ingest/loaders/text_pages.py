@@ -72,8 +72,8 @@ def _without_running(number: int, page: list[str], recurring: Collection[EdgeLin
     top, bottom = ([line for line in edges if line.at_top is at_top] for at_top in (True, False))
     first, last = (list(takewhile(recurring.__contains__, edge)) for edge in (top, bottom))
     dropped += [line.text for line in (*first, *last)]
-    remaining = [at for at, line in enumerate(page) if line.strip()][len(first) :]
-    remaining = remaining[: len(remaining) - len(last)]
+    filled = [at for at, line in enumerate(page) if line.strip()]
+    remaining = filled[len(first) : len(filled) - len(last)]
     return page[remaining[0] : remaining[-1] + 1] if remaining else []
 
 
