@@ -20,8 +20,7 @@ import orjson
 
 from app.ingest.documents import LoadedDocument, SkippedFile, SplitDocument
 from app.ingest.find import FoundFile
-from app.ingest.loaders.slow import ON_PROGRESS
-from app.ingest.loaders.table import ROWS, load_file
+from app.ingest.loaders.table import ON_PROGRESS, ROWS, load_file
 from app.ingest.split import split_document
 
 START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from app.ingest.reading import serve; serve()"

@@ -16,7 +16,6 @@ from app.ingest.loaders.text_encoding import Unreadable
 MAX_UNPACKED_BYTES = 256 * 1024**2
 """Largest sum of the sizes an archive declares; ``zipfile`` unpacks no member beyond its declared size."""
 ENCRYPTED = "encrypted: it opens only with a password"
-
 _OLE = bytes.fromhex("d0cf11e0a1b11ae1")
 """First bytes of a compound file: an Office file that is encrypted, or older than 2007."""
 _MADE_UP = re.compile(r"^(?:untitled|word document|powerpoint presentation|presentation)\b", re.IGNORECASE)
@@ -62,18 +61,19 @@ def parse_xml(data: bytes) -> Any:
     return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
 
 
-def xml_bytes(root: Any) -> bytes:
-    """Return a part of an archive as it is stored."""
-    return bytes(etree.tostring(root.getroottree(), encoding="UTF-8", xml_declaration=True))
+def local(element: Any) -> str:
+    """Return an element's name without its namespace; empty for a comment."""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
-def elements(archive: ZipFile, member: str, *names: str) -> Iterator[Any]:
-    """Yield the elements of a long part with one of the *names* in any namespace; each is emptied after it."""
-    with archive.open(member) as part:
-        tags = [f"{{*}}{name}" for name in names]
-        for _, element in etree.iterparse(part, tag=tags, resolve_entities=False, no_network=True):
-            yield element
-            element.clear()
+def attribute(element: Any, name: str) -> str | None:
+    """Return an attribute in whatever namespace it has; None without it."""
+    return next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == name), None)
+
+
+def text_of(element: Any) -> str:
+    """Return the words below an element of Office Open XML."""
+    return "".join(part.text or "" for part in element.iter("{*}t"))
 
 
 def targets(archive: ZipFile, part: str, kind: str) -> dict[str, str]:
@@ -86,6 +86,12 @@ def targets(archive: ZipFile, part: str, kind: str) -> dict[str, str]:
     links = [link for link in parse_xml(archive.read(relations)) if (link.get("Type") or "").endswith(kind)]
     found = {link.get("Id"): normpath(join("/", folder, link.get("Target") or "")).lstrip("/") for link in links}
     return {relation: target for relation, target in found.items() if target in names}
+
+
+def comments_on(archive: ZipFile, part: str) -> int:
+    """Count the comments on a part."""
+    parts = targets(archive, part, "/comments").values()
+    return sum(1 for name in parts for _ in parse_xml(archive.read(name)).iter("{*}comment"))
 
 
 def property_title(archive: ZipFile) -> str:

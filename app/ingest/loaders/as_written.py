@@ -1,5 +1,6 @@
 """Read YAML and TOML with their values as they stand in the file: 02:30 is no number of seconds, 4.20 no 4.2."""
 
+import json
 import re
 import tomllib
 from collections.abc import Hashable
@@ -39,13 +40,5 @@ def yaml_as_written(text: str, *, unique: bool = False) -> list[Any]:
 
 def toml_as_written(text: str) -> dict[str, Any]:
     """Return a TOML file; numbers with a point and days are texts. Raises ``ValueError`` for what is not TOML."""
-    fields: dict[str, Any] = _days_as_text(tomllib.loads(text, parse_float=str))
+    fields: dict[str, Any] = json.loads(json.dumps(tomllib.loads(text, parse_float=str), default=str))
     return fields
-
-
-def _days_as_text(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _days_as_text(member) for name, member in value.items()}
-    if isinstance(value, list):
-        return [_days_as_text(member) for member in value]
-    return value if isinstance(value, str | int) else str(value)

@@ -10,16 +10,12 @@ from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 
-GENERAL_DIGITS = 10
-"""Significant digits of a fraction in a cell without a format of its own."""
+GENERAL_DIGITS = 10  # significant digits of a fraction in a cell without a format of its own
 _TOKEN = re.compile(r'(?is)"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|E[+-]|General|.')
-_NAMED = {"mmmm": "%B", "mmm": "%b", "mm": "%m", "m": "%m", "dddd": "%A", "ddd": "%a", "dd": "%d"} | {
-    "yyyy": "%Y",
-    "yy": "%Y",
-}
+_NAMED = {"mmmm": "%B", "mmm": "%b", "mm": "%m", "m": "%m", "dddd": "%A", "ddd": "%a", "dd": "%d"}
+_NAMED |= {"yyyy": "%Y", "yy": "%Y"}
 _LANGUAGE = re.compile(r"\[\$[^\]-]*-([0-9a-f]+)\]", re.IGNORECASE)
-ENGLISH = 9
-"""The lowest ten bits of a language's number in Windows ([MS-LCID]): the language without its region."""
+ENGLISH = 9  # the lowest ten bits of a language's number in Windows ([MS-LCID]): the language without its region
 _CONDITION = re.compile(r"\[[<>=]")
 _SECTION = re.compile(r'(?:"[^"]*"|\\.|[^;"\\])*(?:;|$)')
 

@@ -1,19 +1,21 @@
 """Load settings: YAML, TOML, INI and Java properties, their values as lists below the names that lead to them."""
 
 import re
+from collections.abc import Iterator
 from configparser import ConfigParser, DuplicateOptionError, DuplicateSectionError
 from configparser import Error as ConfigError
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
 from app.ingest.documents import MAX_TITLE_CHARS, LoadedDocument
 from app.ingest.loaders import source_code
 from app.ingest.loaders.as_written import toml_as_written, yaml_as_written
-from app.ingest.loaders.code_prose import comments
+from app.ingest.loaders.json_file import ValueWriter, title_of
 from app.ingest.loaders.outline import Outline
+from app.ingest.loaders.source_code import comments
 from app.ingest.loaders.text import add_text
 from app.ingest.loaders.text_encoding import decode
-from app.ingest.loaders.values import ValueWriter, title_of
 
 MAX_CHARS, MAX_VALUES = 500_000, 100_000
 """Longest text that is parsed, and most values, aliases followed, that are written; a larger file is read as code."""
@@ -33,12 +35,10 @@ def load(data: bytes, source: str) -> LoadedDocument:
     try:
         value = _parsed(text, path.suffix.lower())
     except (ValueError, ConfigError) as error:
-        document = source_code.load(data, source)
-        is_other = isinstance(error, ConfigError) and not isinstance(
-            error, DuplicateOptionError | DuplicateSectionError
-        )
         note = f"read as code, not as settings: {str(error).splitlines()[0]}"
-        return document if is_other else document.model_copy(update={"notes": (note,)})
+        has_form = isinstance(error, ValueError | DuplicateOptionError | DuplicateSectionError)
+        document = source_code.load(data, source)
+        return document.model_copy(update={"notes": (note,)}) if has_form else document
     outline = Outline()
     ValueWriter(outline).add(value, ())
     said = list(comments(text))
@@ -65,7 +65,8 @@ def _parsed(text: str, suffix: str) -> Any:
         value = _sections(_CONTINUED.sub("", text) if suffix == ".properties" else text)
     if not isinstance(value, dict | list) or not value:
         raise ValueError("no names with values")
-    _count(value)
+    if sum(1 for _ in islice(_values(value), MAX_VALUES + 1)) > MAX_VALUES:
+        raise ValueError("too many values")
     return value
 
 
@@ -78,15 +79,10 @@ def _sections(text: str) -> dict[str, Any]:
     return sections.pop(f"{_TOP}\0") | sections
 
 
-def _count(value: Any) -> None:
-    """Raise ``ValueError`` where more values than ``MAX_VALUES`` are written: YAML may repeat one without end."""
-    stack, count = [value], 0
+def _values(value: Any) -> Iterator[Any]:
+    """Yield a value and all in it; YAML may repeat one without end."""
+    stack = [value]
     while stack:
-        member = stack.pop()
-        count += 1
-        if count > MAX_VALUES:
-            raise ValueError("too many values")
-        if isinstance(member, dict):
-            stack.extend(member.values())
-        elif isinstance(member, list):
-            stack.extend(member)
+        yield (member := stack.pop())
+        if isinstance(member, dict | list):
+            stack.extend(member.values() if isinstance(member, dict) else member)

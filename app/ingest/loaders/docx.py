@@ -1,31 +1,47 @@
-"""Load Word documents: mammoth makes HTML of them, which the HTML loader reads."""
+"""Load Word documents: mammoth makes HTML of them, which the HTML loader reads.
+
+Before that the file is made one that mammoth reads whole: page headers and footers in its body, its fields as text.
+"""
 
 import io
 import re
 from html import escape
+from posixpath import dirname
+from typing import Any
+from zipfile import ZipFile
 
 import mammoth
+from lxml import etree
 
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders import html
-from app.ingest.loaders.archive import property_title, unpacked
-from app.ingest.loaders.docx_package import unread, whole
-from app.ingest.loaders.html_content import hidden_note
-
-_STYLES = "\n".join(
-    ["p[style-name='Title'] => h1:fresh", "p[style-name^='toc '] => !"]
-    + [
-        f"{paragraph} => h{min(n + 1, 6)}:fresh"
-        for n in range(1, 10)
-        for paragraph in (f"p[style-name='heading {n}']", f"p.Heading{n}")
-    ]
+from app.ingest.loaders.archive import (
+    attribute,
+    comments_on,
+    local,
+    parse_xml,
+    property_title,
+    targets,
+    text_of,
+    unpacked,
 )
+from app.ingest.loaders.docx_fields import write_out
+from app.ingest.loaders.html_content import hidden_note
+from app.ingest.loaders.outline import counted
+from app.ingest.loaders.running_lines import is_page_number
+
+_HEADING_STYLES = ("p[style-name='heading {}']", "p.Heading{}")
+_HEADINGS = [f"{style.format(n)} => h{min(n + 1, 6)}:fresh" for n in range(1, 10) for style in _HEADING_STYLES]
+_STYLES = ["p[style-name='Title'] => h1:fresh", "p[style-name^='toc '] => !", *_HEADINGS]
 """The title is the only ``h1``, so that no first chapter is taken for it; the table of contents is left out.
 
 mammoth compares names of styles whatever their case.
 """
-
 _BACK_LINK = re.compile(r' ?<a href="#[^"]*">↑</a>')
+_MARKS = ("fldSimple", "oMath", "vanish", "txbxContent", "ddList", "ruby", "bdo", "dir", "headerRef", "footerRef")
+_CHANGED = re.compile(rf"[:<](?:{'|'.join(_MARKS)})".encode())
+"""What a part has that is to be changed; other parts stay as they are."""
+_IGNORED = re.compile(r"An unrecognised element was ignored: (?:\{.*\}|.*:)?(\w+)")
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
@@ -37,15 +53,101 @@ def load(data: bytes, source: str) -> LoadedDocument:
     """
     with unpacked(data, "Word document") as archive:
         title = property_title(archive)
-        content, hidden = whole(archive)
+        main = next(iter(targets(archive, "", "/officeDocument").values()), "word/document.xml")
+        content, hidden = _whole(archive, main)
         result = mammoth.convert_to_html(
             io.BytesIO(content),
-            style_map=_STYLES,
+            style_map="\n".join(_STYLES),
             include_embedded_style_map=False,
             convert_image=lambda _image: [],
             external_file_access=False,
         )
-        notes = [*hidden_note(hidden), *unread(archive, [message.message for message in result.messages])]
+        unread = _unread(archive, main, [message.message for message in result.messages])
     page = f'<meta charset="utf-8"><title>{escape(title)}</title>{_BACK_LINK.sub("", result.value)}'
     document = html.load(page.encode(), source)
-    return document.model_copy(update={"notes": (*document.notes, *notes)})
+    return document.model_copy(update={"notes": (*document.notes, *hidden_note(hidden), *unread)})
+
+
+def _whole(archive: ZipFile, main: str) -> tuple[bytes, list[str]]:
+    """Return the file with all its visible text in its body or its footnotes, and the texts it hides.
+
+    Raises what lxml raises for a damaged part.
+    """
+    hidden: list[str] = []
+    changed: dict[str, bytes] = {}
+    for name in archive.namelist():
+        if not name.endswith(".xml") or dirname(name) != dirname(main):
+            continue
+        content = archive.read(name)
+        root = parse_xml(content) if _CHANGED.search(content) else None
+        if root is not None and local(root) in ("document", "footnotes", "endnotes"):
+            hidden += write_out(root)
+            hidden += _add_frame(archive, main, root) if name == main else []
+            changed[name] = etree.tostring(root.getroottree(), encoding="UTF-8", xml_declaration=True)
+    written = io.BytesIO()
+    with ZipFile(written, "w") as copy:
+        for name in archive.namelist():
+            if name.endswith((".xml", ".rels")):  # pictures are not read
+                copy.writestr(name, changed.get(name) or archive.read(name))
+    return written.getvalue(), hidden
+
+
+def _unread(archive: ZipFile, main: str, messages: list[str]) -> list[str]:
+    """Return notes of the elements that mammoth ignored with text in them, and of comments, charts and SmartArt."""
+    names = {found[1] for message in messages if (found := _IGNORED.match(message))}
+    root: Any = parse_xml(archive.read(main)) if names else None
+    notes = [
+        f'the text in elements "{name}" of the file is not read'
+        for name in sorted(names)
+        if name == "altChunk" or any(text_of(element).strip() for element in root.iterfind(f".//{{*}}{name}"))
+    ]
+    charts, graphics = (len(targets(archive, main, kind)) for kind in ("/chart", "/diagramData"))
+    counts = counted({"comment": comments_on(archive, main), "chart": charts, "SmartArt graphic": graphics})
+    return [*notes, f"not read: {', '.join(counts)}"] if counts else notes
+
+
+def _add_frame(archive: ZipFile, main: str, root: Any) -> list[str]:
+    """Put the page headers above the text and the footers below it; return their hidden texts."""
+    body = root.find("{*}body")
+    if body is None:
+        return []
+    (headers, hidden), (footers, more) = (_frame(archive, main, root, kind) for kind in ("header", "footer"))
+    for block in reversed(headers):
+        body.insert(0, block)
+    last = body.find("{*}sectPr")
+    for block in footers:
+        body.append(block) if last is None else last.addprevious(block)
+    return hidden + more
+
+
+def _frame(archive: ZipFile, main: str, root: Any, kind: str) -> tuple[list[Any], list[str]]:
+    """Return the blocks of page headers or footers, each text once, and what is hidden in them.
+
+    Those of a first page count where its section has them (``titlePg``).
+    """
+    parts = targets(archive, main, f"/{kind}")
+    seen: dict[str, Any] = {}
+    hidden: list[str] = []
+    for link in root.iter(f"{{*}}{kind}Reference"):
+        unused = attribute(link, "type") == "first" and link.getparent().find("{*}titlePg") is None
+        if unused or (part := parts.pop(attribute(link, "id") or "", None)) is None:
+            continue
+        frame = parse_xml(archive.read(part))
+        _drop_page_numbers(frame)
+        hidden += write_out(frame)
+        etree.strip_elements(frame, "{*}pPr", "{*}blip", "{*}imagedata")  # no page header is a heading
+        for hyperlink in frame.iter("{*}hyperlink"):  # it refers to another part
+            hyperlink.attrib.clear()
+        for block in frame.iterchildren("{*}p", "{*}tbl", "{*}sdt"):
+            seen.setdefault(" ".join(text_of(block).split()), block)
+    return [block for text, block in seen.items() if text], hidden
+
+
+def _drop_page_numbers(frame: Any) -> None:
+    """Empty the paragraphs of a page header or footer that are a page number."""
+    for paragraph in frame.iter("{*}p"):
+        fields = [attribute(field, "instr") or "" for field in paragraph.iter("{*}fldSimple")]
+        fields += [field.text or "" for field in paragraph.iter("{*}instrText")]
+        if any("PAGE" in field for field in fields) and is_page_number(text_of(paragraph)):
+            for words in paragraph.iter("{*}t"):
+                words.text = ""

@@ -3,32 +3,25 @@
 The elements are those of Office Open XML (ECMA-376, part 1): 17.16 fields, 17.3.2.41 hidden text, 22.1 formulas.
 """
 
+from collections import defaultdict
 from typing import Any
 
-_UNWRAPPED = ("fldSimple", "bdo", "dir", "ruby", "rubyBase", "oMathPara")
+from lxml import etree
 
+from app.ingest.loaders.archive import attribute, local, text_of
 
-def local(element: Any) -> str:
-    """Return an element's name without its namespace; empty for a comment."""
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
-
-
-def text_of(element: Any) -> str:
-    """Return the words below an element."""
-    return "".join(part.text or "" for part in element.iter("{*}t"))
+_UNWRAPPED = tuple(f"{{*}}{name}" for name in ("fldSimple", "bdo", "dir", "ruby", "rubyBase", "oMathPara"))
 
 
 def write_out(root: Any) -> list[str]:
     """Change a part of a Word document so that mammoth reads all its visible text; return its hidden texts."""
     hidden = _drop_hidden(root)
-    for part in list(root.iterdescendants("{*}rt")):
-        part.getparent().remove(part)
+    etree.strip_elements(root, "{*}rt")
     for formula in list(root.iterdescendants("{*}oMath")):
         formula.getparent().replace(formula, _run(root, linear(formula)))
     for choice in list(root.iterdescendants("{*}ddList")):
         _write_choice(root, choice)
-    for element in [found for name in _UNWRAPPED for found in root.iterdescendants(f"{{*}}{name}")]:
-        _unwrap(element)
+    etree.strip_tags(root, *_UNWRAPPED)
     for box in list(root.iterdescendants("{*}txbxContent")):
         _move_out(box)
     return hidden
@@ -39,22 +32,20 @@ def linear(formula: Any) -> str:
     name = local(formula)
     if name == "t":
         return formula.text or ""
-    parts = {local(child): linear(child) for child in formula}
+    parts = defaultdict(str, {local(child): linear(child) for child in formula})
     match name:
         case "f":
-            return f"{_bracketed(parts.get('num', ''))}/{_bracketed(parts.get('den', ''))}"
+            return f"{_bracketed(parts['num'])}/{_bracketed(parts['den'])}"
         case "sSup" | "sSub" | "sSubSup":
             below = f"_{_bracketed(parts['sub'])}" if "sub" in parts else ""
             above = f"^{_bracketed(parts['sup'])}" if "sup" in parts else ""
-            return f"{parts.get('e', '')}{below}{above}"
+            return f"{parts['e']}{below}{above}"
         case "rad":
-            return f"{parts.get('deg', '')}√({parts.get('e', '')})"
+            return f"{parts['deg']}√({parts['e']})"
         case "nary":
-            return (
-                f"{_sign(formula, 'chr', '∫')}_({parts.get('sub', '')})^({parts.get('sup', '')}) {parts.get('e', '')}"
-            )
+            return f"{_sign(formula, 'chr', '∫')}_({parts['sub']})^({parts['sup']}) {parts['e']}"
         case "func":
-            return f"{parts.get('fName', '')} {parts.get('e', '')}"
+            return f"{parts['fName']} {parts['e']}"
         case "d":
             inside = ", ".join(linear(child) for child in formula if local(child) == "e")
             return f"{_sign(formula, 'begChr', '(')}{inside}{_sign(formula, 'endChr', ')')}"
@@ -81,11 +72,6 @@ def _run(root: Any, text: str) -> Any:
     return run
 
 
-def attribute(element: Any, name: str) -> str | None:
-    """Return an attribute in whatever namespace it has; None without it."""
-    return next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == name), None)
-
-
 def _drop_hidden(root: Any) -> list[str]:
     """Drop the words that a run hides, and return them by paragraph."""
     hidden: dict[Any, str] = {}
@@ -108,13 +94,6 @@ def _write_choice(root: Any, choices: Any) -> None:
     run = next(choices.iterancestors("{*}r"), None)
     if run is not None and number.isdecimal() and int(number) < len(entries):
         run.addprevious(_run(root, entries[int(number)]))
-
-
-def _unwrap(element: Any) -> None:
-    """Put the children of an element in its place."""
-    for child in list(element):
-        element.addprevious(child)
-    element.getparent().remove(element)
 
 
 def _move_out(box: Any) -> None:

@@ -13,8 +13,7 @@ from pathlib import PurePosixPath
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import reading
 from app.ingest.loaders.eml_bodies import fuller, text_of
-from app.ingest.loaders.eml_html_quotes import fold_quotes
-from app.ingest.loaders.eml_quotes import parts_of
+from app.ingest.loaders.eml_quotes import fold_quotes, parts_of
 from app.ingest.loaders.html import add_fragment
 from app.ingest.loaders.outline import Outline, one_line, title_from_name
 from app.ingest.loaders.table import FORMATS
@@ -22,8 +21,7 @@ from app.ingest.loaders.text import add_text
 from app.ingest.loaders.text_encoding import Unreadable
 
 HEAD = ("From", "To", "Cc", "Date")
-MAX_DEPTH = 5
-"""Messages within messages that are read."""
+MAX_DEPTH = 5  # messages within messages that are read
 SIGNATURES = frozenset({"application/pkcs7-signature", "application/x-pkcs7-signature", "application/pgp-signature"})
 _SIGNATURE = re.compile(r"^-- ?$", re.MULTILINE)
 _WORD = re.compile(r"\w+")
@@ -41,7 +39,9 @@ def load(data: bytes, source: str) -> LoadedDocument:
             raise Unreadable("not an e-mail message (no sender, date or subject)")
         if message.get_content_type() in ("multipart/encrypted", "application/pkcs7-mime"):
             raise Unreadable("encrypted or signed as a whole: only its recipient's mail program opens it")
-        reader = _Reader(attached=_texts_of_attached(message))
+        within = (part for part in message.walk() if part.get_content_type() == "message/rfc822")
+        texts = (part for outer in within for part in outer.walk() if part.get_content_type() == "text/plain")
+        reader = _Reader([" ".join(_WORD.findall(text_of(part))) for part in islice(texts, MAX_DEPTH)])
         reader.add_message(message)
         title = " ".join(str(message["Subject"] or "").split()) or title_from_name(source)
     return reader.outline.document(source, title).model_copy(update={"notes": tuple(reader.notes)})
@@ -51,19 +51,18 @@ def load(data: bytes, source: str) -> LoadedDocument:
 class _Reader:
     """Adds a message, and the messages in it, to one outline; a message within another is one level below it."""
 
+    attached: list[str]
+    """The words of each text in a message within the message."""
     outline: Outline = field(default_factory=Outline)
     notes: list[str] = field(default_factory=list)
     depth: int = 0
-    attached: list[str] = field(default_factory=list)
-    """The texts of the messages that are attached."""
 
     def add_message(self, message: MIMEPart) -> None:
         """Add a message: its head, its text, the messages it forwards, its attachments."""
         self.outline.add(" · ".join(f"{name}: {message[name]}" for name in HEAD if message[name]))
         attached: list[MIMEPart] = []
         self._add_part(message, attached)
-        unread = [name for part in attached if (name := self._add_attachment(part))]
-        if unread:
+        if unread := [name for part in attached if (name := self._add_attachment(part))]:
             self.outline.close(self.depth)
             self.outline.add("Attachments (not read): " + ", ".join(unread))
 
@@ -94,24 +93,23 @@ class _Reader:
             shown = part.get_content_type() in ("text/plain", "text/html") or part.get_content_maintype() == "image"
             if inside and (part.is_attachment() or not shown):
                 attached.append(part)
-        parts, note = fuller(plain, rich)
-        if note:
-            self.notes.append(note)
+        parts, notes = fuller(plain, rich)
+        self.notes += notes
         for part in parts:
             self._add_part(part, attached)
 
     def _add_text(self, text: str) -> None:
         """Add a text, each part of it that is quoted below a heading; not what an attached message says."""
         open_label = ""
-        for part in parts_of(_SIGNATURE.sub("", text)):
-            words = " ".join(_WORD.findall(part.text))
-            if not words or (part.label and any(words in said for said in self.attached)):
+        for part, label in parts_of(_SIGNATURE.sub("", text)):
+            words = " ".join(_WORD.findall(part))
+            if not words or (label and any(words in said for said in self.attached)):
                 continue
-            if part.label != open_label:
+            if label != open_label:
                 self.outline.close(self.depth)
-                self.outline.heading(self.depth + 1, part.label)
-                open_label = part.label
-            add_text(self.outline, part.text, headings=False)
+                self.outline.heading(self.depth + 1, label)
+                open_label = label
+            add_text(self.outline, part, headings=False)
         if open_label:
             self.outline.close(self.depth)
 
@@ -146,13 +144,6 @@ class _Reader:
     def _unread(self, name: str, reason: str) -> str:
         self.notes.append(f"attachment {name} is not read: {reason}")
         return name
-
-
-def _texts_of_attached(message: MIMEPart) -> list[str]:
-    """Return the words of each text in a message within a message."""
-    within = (part for part in message.walk() if part.get_content_type() == "message/rfc822")
-    texts = (part for outer in within for part in outer.walk() if part.get_content_type() == "text/plain")
-    return [" ".join(_WORD.findall(text_of(part))) for part in islice(texts, MAX_DEPTH)]
 
 
 def _forwarded(part: MIMEPart) -> MIMEPart | None:

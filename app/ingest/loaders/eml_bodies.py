@@ -9,8 +9,7 @@ from app.ingest.loaders.html import add_fragment
 from app.ingest.loaders.outline import Outline, one_line
 from app.ingest.loaders.text_encoding import decode
 
-SAME_WORDS = 0.6
-"""Share of the words of the HTML that the text has, from which on both say the same."""
+SAME_WORDS = 0.6  # share of the words of the HTML that the text has, from which on both say the same
 MORE_WORDS, FEW_WORDS = 12, 0.1
 """Words that the HTML has beyond the text from which on it says more, and the share of the text that it may lack."""
 SAMPLE_CHARS = 60
@@ -19,14 +18,14 @@ _PLACE = re.compile(r"https?://\S+|<[^<>\s]*>|\[[^\[\]\s]*:[^\[\]]*\]")
 """What a text has in the place of links and pictures."""
 
 
-def fuller(plain: MIMEPart | None, rich: MIMEPart | None) -> tuple[list[MIMEPart], str]:
-    """Return the parts to read, and a note of what is left out.
+def fuller(plain: MIMEPart | None, rich: MIMEPart | None) -> tuple[list[MIMEPart], list[str]]:
+    """Return the parts to read, and notes of what is left out.
 
     They are the text where it has the words of the HTML; the HTML where that says more, numbers above all, and lacks
     little of the text; else the longer of them, or both where neither is a stub.
     """
     if plain is None or rich is None:
-        return [part for part in (plain, rich) if part is not None], ""
+        return [part for part in (plain, rich) if part is not None], []
     outline = Outline()
     add_fragment(outline, text_of(rich))
     html = _WORD.findall("\n".join(block.text for block in outline.document("-").blocks).lower())
@@ -35,20 +34,17 @@ def fuller(plain: MIMEPart | None, rich: MIMEPart | None) -> tuple[list[MIMEPart
     more = [word for word in html if word not in text_words]
     less = {word for word in text if word not in html_words}
     same = len(html_words & text_words) >= SAME_WORDS * len(html_words)
-    if not html or (same and not _says_more(more)):
-        return [plain], ""
-    note = f'HTML of the message that its text lacks is not read: "{one_line(" ".join(more), SAMPLE_CHARS)}"'
+    says_more = _has_number(more) or len(set(more)) >= MORE_WORDS
+    if not html or (same and not says_more):
+        return [plain], []
+    notes = [f'HTML of the message that its text lacks is not read: "{one_line(" ".join(more), SAMPLE_CHARS)}"']
     if same:
         kept = len(less) <= FEW_WORDS * len(text_words) and not _has_number(less)
-        return ([rich], "") if kept else ([plain], note)
+        return ([rich], []) if kept else ([plain], notes)
     both = [plain] if 2 * len(text) > len(html) else []
     if 2 * len(html) > len(text):
         both.append(rich)
-    return both or [rich], "" if rich in both else note
-
-
-def _says_more(words: Collection[str]) -> bool:
-    return _has_number(words) or len(set(words)) >= MORE_WORDS
+    return both or [rich], [] if rich in both else notes
 
 
 def _has_number(words: Collection[str]) -> bool:

@@ -1,17 +1,20 @@
-"""Tell what the text of a message quotes of earlier messages from what its sender writes."""
+"""Tell what a message quotes of earlier messages, in its text and in its HTML, from what its sender writes."""
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice, takewhile
 from typing import NamedTuple
 
+from bs4 import BeautifulSoup, Tag
+from bs4.element import PageElement
+
 from answering.relevance.entities import QUOTED
+from app.ingest.loaders.html_content import HEADINGS, INLINE, plain_text
 from app.ingest.loaders.outline import one_line
 
 FORWARDED = "Forwarded message"
 MAX_LABEL_CHARS = 200
-MAX_LEVELS = 5
-"""Messages quoted within quoted ones that are told apart."""
+MAX_LEVELS = 5  # messages quoted within quoted ones that are told apart
 MAX_FIELDS, MAX_OPENING_LINES = 6, 3
 """Lines of the head of a quoted message, and of a line such as "On Monday Ann wrote:", that are looked at."""
 FROM = re.compile(r"\s*\*?(?:From|Von|De|Da|Van|Från|Fra)\s?:\*?\s*(?P<name>.*)")
@@ -26,13 +29,11 @@ _RULE = re.compile(rf"\s*(?:-{{2,}}[\w' ]+-{{2,}}|_{{10,}}|Begin (?:{_FORWARDS.p
 _OPENER = re.compile(r"\s*(?:On|Am|Le|El|Il|Op|Den)\s")
 _WROTE = re.compile(r"\b(?:wrote|schrieb|a écrit|escribió|ha scritto|schreef|skrev|napisał)\b(?P<rest>.{0,80}):\s*$")
 _ADDRESS = re.compile(r"\s*(?:<[^>]*>|\[mailto:[^\]]*\])")
-
-
-class MailPart(NamedTuple):
-    """A part of a message; ``label`` names the message it is quoted from, "" for the sender's own words."""
-
-    text: str
-    label: str
+MAX_QUOTES = 20  # quotations of one message that are told apart
+MAX_NODES, MAX_ANCESTORS = 100, 20
+"""Nodes from the beginning of a quotation, and ancestors of its head, that are looked at."""
+_FROM = re.compile(rf"^{FROM.pattern}")
+_CLASSES = frozenset("gmail_quote yahoo_quoted protonmail_quote".split())
 
 
 class Head(NamedTuple):
@@ -42,10 +43,11 @@ class Head(NamedTuple):
     lines: int
 
 
-def parts_of(text: str, label: str = "", level: int = 0) -> Iterator[MailPart]:
-    """Yield the parts of a text, in their order and without the marks ``>`` before quoted lines.
+def parts_of(text: str, label: str = "", level: int = 0) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a text in their order, without the marks ``>`` before quoted lines, each with its label.
 
-    What stands behind ``>`` is quoted; so is all below the head of an earlier message, or below "On Monday Ann wrote:".
+    That names the message it is quoted from, and is "" for the sender's own words. What stands behind ``>`` is quoted;
+    so is all below the head of an earlier message, or below "On Monday Ann wrote:".
     """
     lines = text.split("\n")
     own: list[str] = []
@@ -57,12 +59,12 @@ def parts_of(text: str, label: str = "", level: int = 0) -> Iterator[MailPart]:
             own.append(lines[at])
             at += 1
             continue
-        yield MailPart("\n".join(own), label)
+        yield "\n".join(own), label
         own = []
         of_quote = head.label if head else QUOTED
         if head:
             ruled = bool(_RULE.match(lines[at]))
-            yield MailPart("\n".join(lines[at + ruled : at + head.lines]), of_quote)
+            yield "\n".join(lines[at + ruled : at + head.lines]), of_quote
             at += head.lines
         if start is None:
             label = of_quote
@@ -71,7 +73,7 @@ def parts_of(text: str, label: str = "", level: int = 0) -> Iterator[MailPart]:
         inner = "\n".join(line[1:].removeprefix(" ") if level < MAX_LEVELS else line.lstrip("> ") for line in run)
         yield from parts_of(inner, of_quote, level + 1)
         at = start + len(run)
-    yield MailPart("\n".join(own), label)
+    yield "\n".join(own), label
 
 
 def _quote_at(lines: Sequence[str], at: int, head: Head | None) -> int | None:
@@ -124,3 +126,68 @@ def _opening_at(lines: Sequence[str], at: int, quoted: bool) -> Head | None:
 def _label(kind: str, who: str) -> str:
     named = " ".join(_ADDRESS.sub("", who).split()).strip(" ,*")
     return one_line(f"{kind}: {named}" if named else kind, MAX_LABEL_CHARS)
+
+
+def fold_quotes(tree: BeautifulSoup) -> None:
+    """Make ``details`` of each quotation, with a ``summary`` that says whose it is; its headings become paragraphs.
+
+    Quotations are marked by mail programs (``blockquote type=cite``, classes), or all that follows the head of an
+    earlier message.
+    """
+    for name in islice(tree.find_all(string=_FROM), MAX_QUOTES):
+        block = next((tag for tag in name.parents if tag.name not in INLINE), tree)
+        head = None if block is tree or block.find_parent(_is_quote) else _head(chain([block], block.next_siblings))
+        if head:
+            start = _outermost(block)
+            _fold([start, *start.next_siblings], head.label)
+    for quote in tree.find_all(_is_quote, limit=MAX_QUOTES):
+        if not any(_is_quote(child) for child in quote.find_all(recursive=False)):
+            above = next((node for node in islice(quote.previous_siblings, 3) if _has_text(node)), None)
+            opening = _head([above]) if above else None
+            head = opening or _head([quote])
+            _fold([above, quote] if above and opening else [quote], head.label if head else QUOTED)
+
+
+def _is_quote(tag: Tag) -> bool:
+    classes = set(map(str, tag.get_attribute_list("class")))
+    return (tag.name == "blockquote" and tag.get("type") == "cite") or bool(_CLASSES & classes)
+
+
+def _head(nodes: Iterable[PageElement]) -> Head | None:
+    """Return the head that nodes begin with."""
+    lines = [line for line in _lines(nodes) if line]
+    return head_at(lines, 0, quoted=True) if lines else None
+
+
+def _lines(nodes: Iterable[PageElement]) -> list[str]:
+    """Return the lines at the beginning of some nodes."""
+    inner = chain.from_iterable(chain([node], node.descendants) if isinstance(node, Tag) else [node] for node in nodes)
+    words = ("\n" if isinstance(node, Tag) and node.name not in INLINE else plain_text(node) for node in inner)
+    return [" ".join(line.split()) for line in "".join(islice(words, MAX_NODES)).split("\n")]
+
+
+def _has_text(node: PageElement) -> bool:
+    return any(_lines([node]))
+
+
+def _outermost(block: Tag) -> Tag:
+    """Return the element that holds *block* alone, and after which the quoted text stands."""
+    for _ in range(MAX_ANCESTORS):
+        around = block.parent
+        beside = chain(block.next_siblings, block.previous_siblings)
+        if around is None or around.name in ("body", "html", "td", "[document]") or any(map(_has_text, beside)):
+            break
+        block = around
+    return block
+
+
+def _fold(nodes: Sequence[PageElement], label: str) -> None:
+    """Move *nodes*, which stand one after the other, into ``details``."""
+    details, summary = Tag(name="details"), Tag(name="summary")
+    summary.string = label
+    nodes[0].insert_before(details)
+    details.append(summary)
+    for node in nodes:
+        details.append(node)
+        for heading in node.find_all(HEADINGS) if isinstance(node, Tag) else []:
+            heading.name = "p"

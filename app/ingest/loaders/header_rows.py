@@ -7,8 +7,7 @@ told from a header and its first row of data by what data has: digits where the 
 import re
 from collections.abc import Sequence
 
-MAX_UNIT_CHARS = 12
-"""Longest unit of a column."""
+MAX_UNIT_CHARS = 12  # longest unit of a column
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 

@@ -10,17 +10,21 @@ from bs4.element import PageElement
 from lxml import etree
 
 from app.ingest.documents import Kind, LoadedDocument
-from app.ingest.loaders.html_content import INLINE, drop_unread, hidden_note, inline_text, outside_note, plain_text
-from app.ingest.loaders.html_controls import write_controls
-from app.ingest.loaders.html_marks import settle_marks
-from app.ingest.loaders.html_pairs import pairs_of
-from app.ingest.loaders.html_panels import HEADINGS
-from app.ingest.loaders.html_table import rows_of
+from app.ingest.loaders.html_content import (
+    HEADINGS,
+    INLINE,
+    drop_unread,
+    hidden_note,
+    inline_text,
+    outside_note,
+    plain_text,
+)
+from app.ingest.loaders.html_controls import settle_marks, write_controls
+from app.ingest.loaders.html_table import pairs_of, rows_of
 from app.ingest.loaders.outline import Outline, fenced, table_text
 from app.ingest.loaders.text_encoding import decode
 
-_BREAK = "\0"
-"""A ``<br>`` among the words, which hold no NUL; their own line ends are spaces."""
+_BREAK = "\0"  # a ``<br>`` among the words, which hold no NUL; their own line ends are spaces
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
@@ -39,8 +43,8 @@ def load(data: bytes, source: str) -> LoadedDocument:
     body = soup.body or soup
     main = soup.find("main") or body
     HtmlBlocks(outline).add(main)
-    document = outline.document(source, " ".join(title.split()), link.get("href") if link else None)
-    return document.model_copy(update={"notes": hidden_note(hidden) + outside_note(main, body)})
+    outline.notes += hidden_note(hidden) + outside_note(main, body)
+    return outline.document(source, " ".join(title.split()), link.get("href") if link else None)
 
 
 def add_fragment(outline: Outline, html: str, prepare: Callable[[BeautifulSoup], None] | None = None) -> None:
@@ -165,7 +169,7 @@ class HtmlBlocks:
         elif text := pairs_of(tag):
             kind = "list"
         else:
-            text, kind = table_text(rows_of(tag, inline_text)), "table"
+            text, kind = table_text(rows_of(tag)), "table"
         if self.counters:
             self.says = True
             self.items.extend(text.split("\n"))

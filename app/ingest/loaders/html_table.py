@@ -1,31 +1,34 @@
-"""Rows of an HTML table whose cells may stand in several columns and rows."""
+"""Read HTML tables: rows whose cells may stand in several columns and rows, or labels, each with its value."""
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterator
 
 from bs4 import Tag
 
 from app.ingest.loaders.header_rows import one_header
+from app.ingest.loaders.html_content import inline_text
 
-MAX_SPANNED = 50
-"""Most columns or rows that one cell of a table stands in."""
+MAX_SPANNED = 50  # most columns or rows that one cell of a table stands in
+_QUANTITY = re.compile(r"(?:[€$£]|[A-Z]{3})? ?\d")
+_YEAR = re.compile(r"(?:1[89]|20)\d\d")
 
 
-def rows_of(table: Tag, text_of: Callable[[Tag], str]) -> list[list[str]]:
+def rows_of(table: Tag) -> list[list[str]]:
     """Return the rows of a table below one header, which may be of two rows.
 
     A cell of several columns or rows, but not of a whole line, stands in each of them.
     """
-    rows = list(_spread(table, text_of))
+    rows = list(_spread(table))
     above = next((at for at, row in enumerate(rows) if len(row) > 1), 0)
     return [*rows[:above], *one_header(rows[above:])]
 
 
-def _spread(table: Tag, text_of: Callable[[Tag], str]) -> Iterator[list[str]]:
+def _spread(table: Tag) -> Iterator[list[str]]:
     held: dict[int, tuple[str, int]] = {}  # column -> text from above, and for how many rows
     for row in table.find_all("tr"):
         tags = row.find_all(("th", "td"))
         cells = [
-            (text_of(tag), _spanned(tag, "rowspan"))
+            (inline_text(tag), _spanned(tag, "rowspan"))
             for tag in reversed(tags)
             for _ in range(_spanned(tag, "colspan") if held or len(tags) > 1 else 1)
         ]
@@ -43,3 +46,34 @@ def _spanned(cell: Tag, attribute: str) -> int:
     """Return how many columns or rows a cell stands in."""
     value = str(cell.get(attribute, ""))
     return min(max(int(value), 1), MAX_SPANNED) if value.isdecimal() and len(value) < 10 else 1
+
+
+def pairs_of(table: Tag) -> str:
+    """Return the rows as a list ``- Label: value``; "" where the first row may be a header.
+
+    It is none where each label is a ``th`` beside a ``td``, or ends with a colon, or the first value is a quantity.
+    A cell over the whole row is an item of its own.
+    """
+    rows = [row.find_all(("th", "td")) for row in table.find_all("tr")]
+    pairs = [cells for cells in rows if len(cells) == 2]
+    if not pairs or any(len(cells) > 2 or any(cell.has_attr("rowspan") for cell in cells) for cells in rows):
+        return ""
+    kinds = {(label.name, value.name) for label, value in pairs}
+    texts = [[" ".join(inline_text(cell).split()) for cell in cells] for cells in rows]
+    if kinds != {("th", "td")} and not (kinds == {("td", "td")} and _have_no_header(texts)):
+        return ""
+    return "\n".join(f"- {_line(cells)}" for cells in texts if any(cells))
+
+
+def _have_no_header(rows: list[list[str]]) -> bool:
+    """Tell whether rows of two unmarked cells begin with a value: a header names it, or says a year."""
+    pairs = [cells for cells in rows if len(cells) == 2]
+    if all(label.endswith(":") for label, _ in pairs):
+        return True
+    label, value = pairs[0]
+    return bool(label and len(rows[0]) == 2 and _QUANTITY.match(value) and not _YEAR.fullmatch(value))
+
+
+def _line(cells: list[str]) -> str:
+    label, value = cells if len(cells) == 2 else ("", " ".join(cells))
+    return f"{label.removesuffix(':')}: {value}".rstrip() if label else value

@@ -1,16 +1,18 @@
-"""Load JSON: a list of records is a table, an object a list of its values below the names that lead to them."""
+"""Load JSON: records are a table, other values a list below the names that lead to them."""
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.outline import Outline, one_line, title_from_name
+from app.ingest.documents import Kind, LoadedDocument
+from app.ingest.loaders.outline import Outline, fenced, one_line, table_text, title_from_name
 from app.ingest.loaders.text_encoding import Unreadable, decode
-from app.ingest.loaders.values import MAX_LABEL_CHARS, ValueWriter, title_of
 
-MAX_NAMED = 10
-"""Names that a note lists."""
+MAX_NAMED = 10  # names that a note lists
+MAX_DEPTH = 5  # names that lead to a section; what is deeper is shown as JSON
+MAX_LABEL_CHARS = 100
+TITLES = ("title", "name")  # names of the values that title what they stand in
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
@@ -49,3 +51,72 @@ def _parsed(text: str, repeated: list[str]) -> Any:
             return [json.loads(line, object_pairs_hook=as_object) for line in lines]
         except ValueError:
             raise Unreadable(f"not JSON ({error})") from None
+
+
+def title_of(value: Any) -> str:
+    """Return the title or the name of an object; "" without one."""
+    named = [value.get(name) for name in TITLES] if isinstance(value, dict) else []
+    return next((one_line(name, MAX_LABEL_CHARS) for name in named if isinstance(name, str) and name.strip()), "")
+
+
+@dataclass(slots=True)
+class ValueWriter:
+    """Adds values, each in the section of the names that lead to it: the first is the chapter."""
+
+    outline: Outline
+    chapter: str = ""
+
+    def add(self, value: Any, path: tuple[str, ...]) -> None:
+        """Add a value: what is simple as a list, records as a table, the rest below it."""
+        if len(path) > MAX_DEPTH:
+            self._put(fenced(json.dumps(value, ensure_ascii=False, indent=1), "json"), "code", path)
+        elif isinstance(value, dict):
+            simple = {key: member for key, member in value.items() if _is_simple(member)}
+            lines = [f"- {key}: {_shown(member)}" for key, member in simple.items() if _shown(member)]
+            self._put("\n".join(lines), "list", path)
+            for key, member in value.items():
+                if key not in simple:
+                    self.add(member, (*path, one_line(key, MAX_LABEL_CHARS)))
+        elif _is_simple(value):
+            values = value if isinstance(value, list) else [value]
+            self._put("\n".join(f"- {_shown(element)}" for element in values if _shown(element)), "list", path)
+        elif all(isinstance(element, dict) and all(map(_is_simple, element.values())) for element in value):
+            self._put(table_text(_rows(value)), "table", path)
+        else:
+            for number, member in enumerate(value, 1):
+                self.add(member, (*path, _label(member, number)))
+
+    def _put(self, text: str, kind: Kind, path: tuple[str, ...]) -> None:
+        if text and path and path[0] != self.chapter:
+            self.chapter = path[0]
+            self.outline.heading(1, path[0])
+        if text and len(path) > 1:
+            self.outline.heading(2, " · ".join(path[1:]))
+        self.outline.add(text, kind)
+
+
+def _is_simple(value: Any) -> bool:
+    """Tell whether a value fits one line: no object, and no list of objects or lists."""
+    values = value if isinstance(value, list) else [value]
+    return not any(isinstance(element, dict | list) for element in values)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, list) and _is_simple(value):
+        return ", ".join(map(_shown, value))
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _rows(records: Sequence[dict[str, Any]]) -> list[list[str]]:
+    """Return the header, the names in order of first use, and a row for each record."""
+    names = list(dict.fromkeys(name for record in records for name in record))
+    return [names, *([_shown(record.get(name)) for name in names] for record in records)]
+
+
+def _label(record: Any, number: int) -> str:
+    """Return what names a record among others: its title, name or id, else its number."""
+    record = record if isinstance(record, dict) else {}
+    names = (str(record[name]) for name in (*TITLES, "id", "key") if isinstance(record.get(name), str | int))
+    return one_line(next(names, "") or f"Record {number}", MAX_LABEL_CHARS)

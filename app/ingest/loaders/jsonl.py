@@ -17,12 +17,11 @@ from app.ingest.documents import (
     SkippedFile,
     Url,
 )
-from app.ingest.loaders.outline import Outline, one_line
+from app.ingest.loaders.outline import Outline, first_of, one_line
 from app.ingest.loaders.text import add_text
 from app.ingest.loaders.text_encoding import decode
 
-MAX_NAMED_ROWS = 20
-"""Broken rows of a file that are named one by one; the others are counted."""
+MAX_NAMED_ROWS = 20  # broken rows of a file that are named one by one; the others are counted
 MAX_ROW_CHARS = 10_000_000
 """Longest row."""
 T = TypeVar("T", bound=BaseModel)
@@ -62,11 +61,7 @@ def load(data: bytes, source: str) -> Iterator[LoadedDocument | SkippedFile]:
         reason = f"no row is a document ({broken[0]})" if broken else "empty"
         yield SkippedFile(path=source, reason=reason, rows_lost=not of_another_kind)
         return
-    more = len(broken) - MAX_NAMED_ROWS
-    named = broken[:MAX_NAMED_ROWS]
-    if more > 0:
-        named.append(f"{more} more broken lines")
-    for reason in named:
+    for reason in first_of(broken, MAX_NAMED_ROWS, "broken lines"):
         yield SkippedFile(path=source, reason=reason, rows_lost=True)
     yield from map(_document, documents.values())
 

@@ -1,29 +1,39 @@
-"""Load Markdown: markdown-it-py makes HTML of it (CommonMark, tables, strike-through), which the HTML loader reads."""
+"""Load Markdown: markdown-it-py makes HTML of it (CommonMark, tables, strike-through), which the HTML loader reads.
+
+The fields at the head of a file are YAML between lines ``---`` or TOML between lines ``+++``.
+"""
 
 import re
+import tomllib
 from collections.abc import Sequence
 from typing import Any
 
+import yaml
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
 from app.ingest.documents import LoadedDocument
+from app.ingest.loaders.as_written import toml_as_written, yaml_as_written
 from app.ingest.loaders.fields import own_fields
-from app.ingest.loaders.front_matter import split_front_matter
 from app.ingest.loaders.html import add_fragment
 from app.ingest.loaders.html_content import INLINE, STRUCK
 from app.ingest.loaders.markdown_dialects import plain_markdown
 from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.text_encoding import decode
 
-_ITEM = re.compile(r"(?:\(?[a-z]|\(\d{1,3})\)[ \t]+\S")
-"""A marker that lists have in plain text, not in CommonMark."""
-
-_SHOWN = frozenset("sup sub input img".split())
-"""Inline tags of which the HTML loader makes text."""
+_ITEM = re.compile(r"(?:\(?[a-z]|\(\d{1,3})\)[ \t]+\S")  # a marker that lists have in plain text, not in CommonMark
+_SHOWN = frozenset("sup sub input img".split())  # inline tags of which the HTML loader makes text
 _TAG = re.compile(r"</?([a-z][a-z0-9-]*)", re.IGNORECASE)
+_YAML = re.compile(r"\A---[ \t]*\n(?P<fields>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_TOML = re.compile(r"\A\+\+\+[ \t]*\n(?P<fields>.*?)\n\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
+MAX_CHARS = 20_000
+_OF_SITES = frozenset(
+    "id ids uid layout template draft slug tags tag categories category keywords permalink aliases alias weight order "
+    "nav_order parent sidebar_label sidebar_position sidebar image images cover toc lang".split()
+)
+"""Fields for the program that makes a site of the file, not for its readers."""
 
 
 class _Renderer(RendererHTML):
@@ -68,3 +78,33 @@ def load(data: bytes, source: str) -> LoadedDocument:
     named = fields.get("title")
     document = outline.document(source, str(named) if isinstance(named, str | int | float) else None, fields.get("url"))
     return document.model_copy(update={"metadata": own_fields(fields)})
+
+
+def split_front_matter(text: str) -> tuple[dict[Any, Any], str, str]:
+    """Return the fields of a text, those of them that say something as a list ``- owner: Ann``, and the text below.
+
+    Without front matter, which is a mapping, these are {}, "" and the text.
+    """
+    head = text[:MAX_CHARS]
+    try:
+        if match := _YAML.match(head):
+            fields = yaml.safe_load(match["fields"])
+            written = yaml_as_written(match["fields"])[:1]
+        elif match := _TOML.match(head):
+            fields = tomllib.loads(match["fields"])
+            written = [toml_as_written(match["fields"])]
+    except (yaml.YAMLError, ValueError, RecursionError):
+        match = None
+    if match is None or not isinstance(fields, dict):
+        return {}, "", text
+    return fields, _shown(fields, written[0]), text[match.end() :]
+
+
+def _shown(fields: dict[Any, Any], written: dict[Any, Any]) -> str:
+    """Return the fields that readers may ask for as a list, with their values as written."""
+    lines: list[str] = []
+    for name, value in own_fields(written).items():
+        words = " ".join(", ".join(map(str, value if isinstance(value, list) else [value])).split())
+        if words and name.lower() not in _OF_SITES and not isinstance(fields.get(name), bool):
+            lines.append(f"- {name}: {words}")
+    return "\n".join(lines)

@@ -29,10 +29,8 @@ _FOOTNOTE = re.compile(r"[ ]{0,3}\[\^[\w-]+\]:[ \t]")
 _REFERENCE = re.compile(r"[ ]{0,3}\[[^\]]+\]:[ \t]")
 """What a mark or a link stands for: no text above it may run into it."""
 _DEFINITION = re.compile(r"(?P<indent>[ ]{0,3}):(?P<gap>[ ]{1,3})(?=\S)")
-
 _DELIMITERS = re.compile(r"[ ]*\|?(?:[ ]*:?-+:?[ ]*\|)+[ ]*(?::?-+:?[ ]*)?$")
 _CELL_END = re.compile(r"(?<!\\)\|")
-
 _CODE_SPAN = r"(?P<ticks>(?<!`)`+(?!`))[^`].{0,400}?(?<!`)(?P=ticks)(?!`)"
 _TAG = (
     r"\{%(?P<block>(?:(?!\{%).){0,600}?)%\}"

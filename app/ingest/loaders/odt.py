@@ -1,14 +1,15 @@
 """Load OpenDocument texts (``.odt``): their XML becomes HTML, which the HTML loader reads."""
 
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
 from app.ingest.documents import LoadedDocument
-from app.ingest.loaders.archive import ENCRYPTED, parse_xml, unpacked
+from app.ingest.loaders.archive import ENCRYPTED, attribute, local, parse_xml, unpacked
 from app.ingest.loaders.html import add_fragment
 from app.ingest.loaders.html_content import hidden_note
 from app.ingest.loaders.outline import Outline, counted
-from app.ingest.loaders.page_number import is_page_number
+from app.ingest.loaders.running_lines import is_page_number
 from app.ingest.loaders.text_encoding import Unreadable
 
 _SKIPPED = frozenset(
@@ -16,7 +17,6 @@ _SKIPPED = frozenset(
     "illustration-index table-index covered-table-cell note-citation script event-listeners".split()
 )
 _TAGS = {"p": "p", "list": "ul", "list-item": "li", "list-header": "li", "table": "table", "table-row": "tr"}
-_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:"
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
@@ -35,33 +35,27 @@ def load(data: bytes, source: str) -> LoadedDocument:
         text = content.find("{*}body/{*}text")
         if text is None:
             raise Unreadable("no OpenDocument text: a spreadsheet or a presentation")
-        styles = {
-            style.get(_name(style, "name")): style.get(_name(style, "parent-style-name"))
-            for style in content.iter("{*}style")
-        }
-        converter = _Converter({name for name, parent in styles.items() if parent == "Title"} | {"Title"})
-        styles_part = parse_xml(archive.read("styles.xml")) if "styles.xml" in names else None
-        above, below = (_page_frame(converter, styles_part, kind) for kind in ("header", "footer"))
+        styles = content.iter("{*}style")
+        titles = {attribute(style, "name") for style in styles if attribute(style, "parent-style-name") == "Title"}
+        converter = _Converter(titles | {"Title"})
+        pages = list(parse_xml(archive.read("styles.xml")).iter("{*}master-page")) if "styles.xml" in names else []
+        above, below = (_page_frame(converter, pages, kind) for kind in ("header", "footer"))
         html = above + converter.html(text)
     notes = "".join(f"<p>{note}</p>" for note in converter.notes)
     add_fragment(outline, html + notes + below)
-    left_out = ["a hidden section is not read"] if converter.hidden else []
-    left_out += hidden_note(converter.hidden_texts)
-    left_out += [f"not read: {comments}" for comments in counted(len(list(text.iter("{*}annotation"))), "comment")]
-    return outline.document(source, " ".join((title or "").split()) or None).model_copy(
-        update={"notes": tuple(left_out)}
-    )
+    outline.notes += ["a hidden section is not read"] if converter.hidden else []
+    outline.notes += hidden_note(converter.hidden_texts)
+    comments = len(list(text.iter("{*}annotation")))
+    outline.notes += (f"not read: {count}" for count in counted({"comment": comments}))
+    return outline.document(source, " ".join((title or "").split()) or None)
 
 
-def _page_frame(converter: "_Converter", styles: Any, kind: str) -> str:
+def _page_frame(converter: "_Converter", pages: Sequence[Any], kind: str) -> str:
     """Return the page headers or footers as HTML, each text once, without paragraphs that are a page number."""
     seen: dict[str, str] = {}
     names = (kind, f"{kind}-first", f"{kind}-left")
-    pages = [] if styles is None else list(styles.iter("{*}master-page"))
     for frame in (found for page in pages for name in names for found in page.iterfind(f"{{*}}{name}")):
-        if frame.get(_name(frame, "display")) == "false":
-            continue
-        for block in frame:
+        for block in frame if attribute(frame, "display") != "false" else []:
             text = " ".join("".join(block.itertext()).split())
             is_numbered = next(block.iter("{*}page-number"), None) is not None
             if text and text not in seen and not (is_numbered and is_page_number(text)):
@@ -84,10 +78,9 @@ class _Converter:
 
     def html_of(self, element: Any) -> str:
         """Return an element itself."""
-        if not isinstance(element.tag, str):  # a comment of the file
-            return ""
-        name = element.tag.rpartition("}")[2]
-        match name:
+        match name := local(element):
+            case "":  # a comment of the file
+                return ""
             case "s" | "tab":
                 return " "
             case "line-break":
@@ -95,16 +88,16 @@ class _Converter:
             case "note":
                 self.notes.append(self.html(element).strip())
                 return ""
-            case "section" if element.get(_name(element, "display")) == "none":
+            case "section" if attribute(element, "display") == "none":
                 self.hidden = True
                 return ""
-            case "hidden-text" if element.get(_name(element, "is-hidden")) == "true":
+            case "hidden-text" if attribute(element, "is-hidden") == "true":
                 self.hidden_texts.append("".join(element.itertext()))
                 return ""
             case "h":
-                level = element.get(_name(element, "outline-level"), "1")
-                return f"<h{min(int(level) + 1, 6)}>{self.html(element)}</h{min(int(level) + 1, 6)}>"
-            case "p" if element.get(_name(element, "style-name")) in self._title_styles:
+                level = min(int(attribute(element, "outline-level") or 1) + 1, 6)
+                return f"<h{level}>{self.html(element)}</h{level}>"
+            case "p" if attribute(element, "style-name") in self._title_styles:
                 return f"<h1>{self.html(element)}</h1>"
             case "table-cell":
                 return self._cell(element)
@@ -115,15 +108,7 @@ class _Converter:
 
     def _cell(self, element: Any) -> str:
         """Return a cell as often as it is repeated; a sheet's empty rest of a row is one cell."""
-        spans = "".join(
-            f' {attribute}="{element.get(_name(element, f"number-{kind}-spanned"), "1")}"'
-            for attribute, kind in (("colspan", "columns"), ("rowspan", "rows"))
-        )
+        columns, rows = (attribute(element, f"number-{kind}-spanned") or 1 for kind in ("columns", "rows"))
         inside = self.html(element)
-        repeated = int(element.get(_name(element, "number-columns-repeated"), "1")) if inside else 1
-        return f"<td{spans}>{inside}</td>" * min(repeated, 50)
-
-
-def _name(element: Any, name: str) -> str:
-    """Return the full name of an attribute, in whatever OpenDocument namespace it has."""
-    return next((key for key in element.keys() if key.rpartition("}")[2] == name and key.startswith(_OFFICE)), name)  # noqa: SIM118 - lxml
+        repeated = int(attribute(element, "number-columns-repeated") or 1) if inside else 1
+        return f'<td colspan="{columns}" rowspan="{rows}">{inside}</td>' * min(repeated, 50)

@@ -1,18 +1,18 @@
 """Derive title, chapters and sections from headings; write code and tables as plain text."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
 
 from app.ingest.documents import MAX_TITLE_CHARS, MAX_URL_CHARS, Block, Kind, LoadedDocument
 
 MAX_LANGUAGE_CHARS = 40
-
+T = TypeVar("T")
 _SEPARATOR = re.compile(r"(?<!\d)(\d{4}-\d\d(?:-\d\d)?)(?!\d)|[-_]")
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
+class _Placed(NamedTuple):
     """A block below the headings with the numbers in ``path``; with ``heading``, a heading itself."""
 
     block: Block
@@ -130,9 +130,15 @@ def title_from_name(source: str) -> str:
     return one_line(_SEPARATOR.sub(lambda found: found[1] or " ", stem), MAX_TITLE_CHARS) or source[:MAX_TITLE_CHARS]
 
 
-def counted(count: int, what: str) -> list[str]:
-    """Return how many there are in words; nothing for none."""
-    return [f"{count} {what}{'s' if count > 1 else ''}"] if count else []
+def first_of(items: Sequence[str], limit: int, what: str = "") -> list[str]:
+    """Return the first items, and how many more there are; *what* names them."""
+    more = [f"{len(items) - limit} more {what}".rstrip()] if len(items) > limit else []
+    return [*items[:limit], *more]
+
+
+def counted(counts: Mapping[str, int]) -> list[str]:
+    """Return in words how many there are of each thing; nothing for none."""
+    return [f"{count} {what}{'s' if count > 1 else ''}" for what, count in counts.items() if count]
 
 
 def fenced(code: str, info: str = "") -> str:
@@ -146,6 +152,17 @@ def table_text(rows: Iterable[Sequence[str]]) -> str:
     """Return the non-empty rows of a table, one line ``| a | b |`` each; a bar in a cell becomes ``\\|``."""
     filled = (row for row in rows if any(map(str.strip, row)))
     return "\n".join("| " + " | ".join(" ".join(c.split()).replace("|", "\\|") for c in row) + " |" for row in filled)
+
+
+def grouped(items: Iterable[T], goes_on: Callable[[list[T], T], bool]) -> list[list[T]]:
+    """Return items in groups: one that goes on with the group before it belongs to it."""
+    groups: list[list[T]] = []
+    for item in items:
+        if groups and goes_on(groups[-1], item):
+            groups[-1].append(item)
+        else:
+            groups.append([item])
+    return groups
 
 
 def indent_of(line: str) -> int:

@@ -6,25 +6,29 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import groupby
 from statistics import mode
-from typing import Any
 
 import pypdfium2
 
 from answering.text.sentences import sentence_spans
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import ENCRYPTED, reading
-from app.ingest.loaders.hyphens import LineJoiner
 from app.ingest.loaders.outline import Outline, table_text
 from app.ingest.loaders.pdf_columns import reading_order
 from app.ingest.loaders.pdf_forms import read_forms
-from app.ingest.loaders.pdf_lines import Segment, cells_apart, columns_apart, rows
-from app.ingest.loaders.pdf_margins import without_running_lines
-from app.ingest.loaders.pdf_paragraphs import ENDS, ITEM, MAX_HEADING_CHARS, is_heading, line_of, paragraphs
-from app.ingest.loaders.pdf_rules import Rule
+from app.ingest.loaders.pdf_lines import Row, cells_apart, columns_apart, rows
+from app.ingest.loaders.pdf_paragraphs import (
+    ENDS,
+    ITEM,
+    MAX_HEADING_CHARS,
+    is_heading,
+    line_of,
+    paragraphs,
+    without_running_lines,
+)
 from app.ingest.loaders.pdf_scans import read_pages
 from app.ingest.loaders.pdf_tables import Table, with_tables
 from app.ingest.loaders.text_encoding import Unreadable
-from app.ingest.loaders.text_entries import labelled_entries
+from app.ingest.loaders.text_lines import LineJoiner, labelled_entries
 
 _MADE_UP = re.compile(r"^(?:untitled|microsoft )|\.(?:docx?|tex|dvi|indd)$", re.IGNORECASE)
 
@@ -52,25 +56,30 @@ def load(data: bytes, source: str) -> LoadedDocument:
     holds no text.
     """
     with reading("PDF"):
-        document = _opened(data)
+        try:
+            document = pypdfium2.PdfDocument(data)
+        except pypdfium2.PdfiumError as error:
+            if "password" in str(error).casefold():
+                raise Unreadable(ENCRYPTED) from error
+            raise
         form_notes = read_forms(document)
         read = read_pages(document)
         title = document.get_metadata_dict().get("Title", "").strip()
-    printed = read.words
-    pages = [columns_apart(page.words) for page in printed]
-    turned = [columns_apart(page.turned) for page in printed]
+    pages = [columns_apart(page.words) for page in read.words]
+    turned = [columns_apart(page.turned) for page in read.words]
     if not any(pages):
-        raise Unreadable(
-            f"a PDF without text: {f'its pages are pictures; {read.reason}' if read.pictures else 'empty'}"
-        )
+        why = f"its pages are pictures; {read.reason}" if read.pictures else "empty"
+        raise Unreadable(f"a PDF without text: {why}")
     body = mode(segment.size for page in pages for segment in page for _ in segment.text)
-    pages, notes = without_running_lines(pages, [page.height for page in printed], body)
+    pages, notes = without_running_lines(pages, [page.height for page in read.words], body)
     joiner = LineJoiner(segment.text for page in pages for segment in page)
     entries: list[_Entry] = []
     for number, regions in enumerate(zip(map(reading_order, pages), turned, strict=True), 1):
         first = next(iter(regions[0]), None)
         for region in (*regions[0], regions[1]):
-            entries += _entries(number, region, body, joiner, read.rules[number - 1], opens_page=region is first)
+            cells = cells_apart([word for segment in region for word in segment.words])
+            parts = with_tables(rows(cells), joiner.join, read.rules[number - 1])
+            entries += _entries(number, parts, body, joiner, opens_page=region is first)
     outline = Outline(form_notes + read.notes + notes)
     _add(outline, entries, joiner)
     loaded = outline.document(source, None if _MADE_UP.search(title) else title or None)
@@ -78,38 +87,20 @@ def load(data: bytes, source: str) -> LoadedDocument:
     return loaded.model_copy(update={"blocks": tuple(blocks)})
 
 
-def _opened(data: bytes) -> Any:
-    """Return the document. Raises ``Unreadable`` when it opens with a password alone."""
-    try:
-        return pypdfium2.PdfDocument(data)
-    except pypdfium2.PdfiumError as error:
-        if "password" in str(error).casefold():
-            raise Unreadable(ENCRYPTED) from error
-        raise
-
-
 def _entries(
-    number: int,
-    region: Sequence[Segment],
-    body: float,
-    joiner: LineJoiner,
-    rules: Sequence[Rule],
-    *,
-    opens_page: bool,
+    page: int, parts: Sequence[Row | Table], body: float, joiner: LineJoiner, *, opens_page: bool
 ) -> list[_Entry]:
     """Return the headings, paragraphs and tables of one column, in order."""
     entries: list[_Entry] = []
-    cells = cells_apart([word for segment in region for word in segment.words])
-    parts = with_tables(rows(cells), joiner.join, rules)
     for is_table, run in groupby(parts, key=lambda part: isinstance(part, Table)):
         if is_table:
-            entries += [_Entry(number, not entries, table=table) for table in run if isinstance(table, Table)]
+            entries += [_Entry(page, not entries, table=table) for table in run if isinstance(table, Table)]
             continue
         lines = [line_of(row) for row in run if not isinstance(row, Table)]
         for group in paragraphs(lines, body, opens_page=opens_page and not entries):
             text = reduce(joiner.join, (line.text for line in group)).replace("\u00ad", "")
             size = group[0].size if is_heading(group[0], body) and len(text) <= MAX_HEADING_CHARS else 0.0
-            entries.append(_Entry(number, not entries, size, text))
+            entries.append(_Entry(page, not entries, size, text))
     return entries
 
 
@@ -138,7 +129,9 @@ def _united(entries: Sequence[_Entry], joiner: LineJoiner) -> list[_Entry]:
         if above is None:
             united.append(entry)
         elif above.table and entry.table and _same_columns(above.table, entry.table):
-            united.append(replace(entry, table=entry.table.below(above.table.cells[0])))
+            header, cells = above.table.cells[0], entry.table.cells
+            continued = entry.table._replace(cells=cells if cells[0] == header else (header, *cells))
+            united.append(replace(entry, table=continued))
         elif above.is_prose and entry.is_prose and entry.text[0].islower() and not ENDS.search(above.text):
             end = len(entry.text)
             if above.page < entry.page:

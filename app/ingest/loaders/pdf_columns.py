@@ -8,15 +8,10 @@ from statistics import median
 
 from app.ingest.loaders.pdf_lines import Segment, distances, rows, wraps
 
-STRIP = 0.9
-"""Least width of the white strip between columns, in sizes of type."""
-MIN_ROWS = 3
-"""Fewest rows of a column."""
-FULL_ROWS = 0.6
-"""Share of full rows of running text."""
-MIN_WIDTH = 8
-"""Least usual width of a column's rows, in sizes of type."""
-
+STRIP = 0.9  # least width of the white strip between columns, in sizes of type
+MIN_ROWS = 3  # fewest rows of a column
+FULL_ROWS = 0.6  # share of full rows of running text
+MIN_WIDTH = 8  # least usual width of a column's rows, in sizes of type
 Rows = list[list[Segment]]
 
 
@@ -63,7 +58,8 @@ def _are_columns(left: Rows, right: Rows) -> bool:
     """Tell whether two blocks side by side are columns of text, and no columns of a table."""
     if min(len(left), len(right)) < MIN_ROWS:
         return False
-    ragged = _drawn_before(left, right)
+    last = max(part.words[-1].number for row in left for part in row)
+    ragged = last < min(part.words[0].number for row in right for part in row)  # drawn apart, as no rows of a table are
     if not (_is_wide(left, ragged=ragged) and _is_wide(right, ragged=ragged)):
         return False
     overlap = min(left[0][0].base, right[0][0].base) - max(left[-1][0].base, right[-1][0].base)
@@ -83,21 +79,11 @@ def _are_columns(left: Rows, right: Rows) -> bool:
 
 def _drawn_by_cells(left: Rows, right: Rows) -> bool:
     """Tell whether two blocks are drawn in turns, several lines at a time, each turn below the one before."""
-    lines = [
-        (part.words[0].number, side, part.base)
-        for side, block in enumerate((left, right))
-        for row in block
-        for part in row
-    ]
+    blocks = enumerate((left, right))
+    lines = [(part.words[0].number, side, part.base) for side, block in blocks for row in block for part in row]
     turns = [[base for *_, base in turn] for _, turn in groupby(sorted(lines), key=itemgetter(1))]
     below = all(max(later) < min(earlier) for earlier, later in zip(turns, turns[2:], strict=False))
     return len(turns) > 2 and below and 2 * len(lines) >= 3 * len(turns)
-
-
-def _drawn_before(left: Rows, right: Rows) -> bool:
-    """Tell whether all of *left* is drawn before *right*, as no table is that is drawn by rows."""
-    last = max(part.words[-1].number for row in left for part in row)
-    return last < min(part.words[0].number for row in right for part in row)
 
 
 def _is_wide(block: Rows, *, ragged: bool = False) -> bool:
@@ -120,17 +106,15 @@ def _flows(block: Rows) -> bool:
 def _fills(block: Rows) -> float:
     """Return the share of rows that are full and end no sentence."""
     right = max(row[-1].right for row in block)
-    pairs = list(pairwise(block))
-    return sum(above[-1].text[-1] not in ".!?" and wraps(above[-1], below[0], right) for above, below in pairs) / len(
-        pairs
-    )
+    full = (above[-1].text[-1] not in ".!?" and wraps(above[-1], below[0], right) for above, below in pairwise(block))
+    return sum(full) / (len(block) - 1)
 
 
 def _have_rows(left: Rows, right: Rows) -> bool:
     """Tell whether white space divides both blocks at the same heights, twice at least, as the rows of a table."""
-    gaps = [_gaps(block) for block in (left, right)]
-    shared = [base for base in gaps[0] if any(abs(base - other) < 2 for other in gaps[1])]
-    return len(shared) >= 2 and len(shared) >= 0.7 * min(map(len, gaps))
+    gaps, others = _gaps(left), _gaps(right)
+    shared = sum(any(abs(base - other) < 2 for other in others) for base in gaps)
+    return shared >= 2 and shared >= 0.7 * min(len(gaps), len(others))
 
 
 def _gaps(block: Rows) -> list[float]:

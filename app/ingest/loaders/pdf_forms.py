@@ -11,27 +11,19 @@ from typing import Any
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from app.ingest.loaders.pdf_words import PageWords, Word, extent
+from app.ingest.loaders.pdf_words import PageWords, Sides, Word, extent
 
-CHOSEN, NOT_CHOSEN = "[x]", "[ ]"
-"""A box or a button, ticked or not."""
 XFA = "the fields of an XFA form are not read: a program would have to draw them"
 _BOXES = (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON)
 _LISTS = (pdfium.FPDF_FORMFIELD_COMBOBOX, pdfium.FPDF_FORMFIELD_LISTBOX)
 _HIDDEN = pdfium.FPDF_ANNOT_FLAG_INVISIBLE | pdfium.FPDF_ANNOT_FLAG_HIDDEN | pdfium.FPDF_ANNOT_FLAG_NOVIEW
-_PASSWORD = 1 << 13
-"""The flag of a field that shows no letters (ISO 32000-1, table 228)."""
-SIZE = 10.0
-"""Size of type on a page without other words, in points."""
+_PASSWORD = 1 << 13  # the flag of a field that shows no letters (ISO 32000-1, table 228)
+SIZE = 10.0  # size of type on a page without other words, in points
 WIDTH, HEIGHT = 0.5, 1.2
 """Width of a letter, and of a line's height, in sizes of type."""
-MIDDLE = 0.35
-"""Height of the middle of a letter over its baseline, in sizes of type."""
+MIDDLE = 0.35  # height of the middle of a letter over its baseline, in sizes of type
 
 logging.getLogger("pypdfium2").setLevel(logging.ERROR)  # it warns of XFA forms that can be read as well
-
-_Read = Callable[[Any, int], int]
-"""Writes a string in UTF-16 to a buffer of so many bytes, and returns how many it takes."""
 
 
 def read_forms(document: Any) -> list[str]:
@@ -66,29 +58,27 @@ def _text(page: Any, annotation: Any) -> str:
     field = (page.formenv, annotation)
     kind = pdfium.FPDFAnnot_GetFormFieldType(*field)
     if kind in _BOXES:
-        return CHOSEN if pdfium.FPDFAnnot_IsChecked(*field) else NOT_CHOSEN
+        return "[x]" if pdfium.FPDFAnnot_IsChecked(*field) else "[ ]"
     if kind in _LISTS:
         options = range(max(pdfium.FPDFAnnot_GetOptionCount(*field), 0))
         chosen = [option for option in options if pdfium.FPDFAnnot_IsOptionSelected(*field, option)]
+        labels = (_string(lambda *space, at=at: pdfium.FPDFAnnot_GetOptionLabel(*field, at, *space)) for at in chosen)
         if chosen:
-            return ", ".join(
-                _string(lambda *s, at=at: pdfium.FPDFAnnot_GetOptionLabel(*field, at, *s)) for at in chosen
-            )
+            return ", ".join(labels)
     elif kind != pdfium.FPDF_FORMFIELD_TEXTFIELD or pdfium.FPDFAnnot_GetFormFieldFlags(*field) & _PASSWORD:
         return ""
     return _string(lambda *space: pdfium.FPDFAnnot_GetFormFieldValue(*field, *space))
 
 
-def _string(read: _Read) -> str:
+def _string(read: Callable[[Any, int], int]) -> str:
+    """Return what *read* writes in UTF-16 to a buffer of so many bytes; it returns how many it needs."""
     length = read(None, 0)
     buffer = ctypes.create_string_buffer(length)
     read(ctypes.cast(buffer, ctypes.POINTER(pdfium.FPDF_WCHAR)), length)
     return buffer.raw.decode("utf-16-le", "replace").rstrip("\0")
 
 
-def _placed(
-    text: str, place: tuple[float, float, float, float], size: float, words: Sequence[Word], drawn: int
-) -> Iterator[Word]:
+def _placed(text: str, place: Sides, size: float, words: Sequence[Word], drawn: int) -> Iterator[Word]:
     """Yield the words of a field: one line stands level with the words beside it, several stand below each other."""
     left, bottom, right, top = place
     fitting = max(int((right - left) / (WIDTH * size)), 1)

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf
 
+from app.ingest.loaders.outline import grouped
 from app.ingest.loaders.pdf_right_to_left import is_right_to_left, read_line
 from app.ingest.loaders.pdf_words import Word
 
-SAME_ROW = 0.35
-"""Largest difference of baselines within one row, in sizes of type."""
+SAME_ROW = 0.35  # largest difference of baselines within one row, in sizes of type
+Columns = Sequence[tuple[float, float]]  # the horizontal extents of a table's columns
 _SPACE = 0.25  # width of a space in sizes of type
 
 
@@ -33,6 +34,10 @@ class Segment:
     def text(self) -> str:
         """The words, with spaces between them."""
         return text_of(self.words)
+
+
+Row = list[Segment]
+Cells = list[list[Segment]]  # a printed row by columns: none, one or more segments in each
 
 
 def text_of(words: Sequence[Word]) -> str:
@@ -98,13 +103,9 @@ def _is_copy(one: Word, other: Word) -> bool:
 
 def rows(found: Iterable[Segment]) -> list[list[Segment]]:
     """Return segments by rows, from top to bottom, each from left to right."""
-    grouped: list[list[Segment]] = []
-    for segment in sorted(found, key=lambda item: -item.base):
-        if grouped and _same_row(grouped[-1][0], segment):
-            grouped[-1].append(segment)
-        else:
-            grouped.append([segment])
-    return [sorted(row, key=lambda item: item.left) for row in grouped]
+    by_height = sorted(found, key=lambda segment: -segment.base)
+    unordered = grouped(by_height, lambda row, segment: _same_row(row[0], segment))
+    return [sorted(row, key=lambda segment: segment.left) for row in unordered]
 
 
 def wraps(above: Segment, below: Segment, right: float) -> bool:
@@ -117,9 +118,9 @@ def wraps(above: Segment, below: Segment, right: float) -> bool:
     return above.right + first.right - first.left + _SPACE * above.size > right - 0.1 * above.size
 
 
-def distances(grouped: Sequence[Sequence[Segment]]) -> list[float]:
+def distances(found: Sequence[Sequence[Segment]]) -> list[float]:
     """Return the distances of neighbouring rows' baselines, in points."""
-    return [above[0].base - below[0].base for above, below in pairwise(grouped)]
+    return [above[0].base - below[0].base for above, below in pairwise(found)]
 
 
 def _same_row(one: Word | Segment, other: Word | Segment) -> bool:

@@ -1,13 +1,13 @@
-"""Group the lines of a PDF page to paragraphs, items and headings."""
+"""Group the lines of a PDF page to paragraphs, items and headings, without page headers, feet and numbers."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import median
+from typing import NamedTuple
 
-from app.ingest.loaders.pdf_lines import Segment, text_of
-from app.ingest.loaders.pdf_margins import LARGER
+from app.ingest.loaders.pdf_lines import Segment, rows, text_of
+from app.ingest.loaders.running_lines import EdgeLine, note_of, running_lines
 
 MAX_HEADING_CHARS = 150
 SHORT, MIN_FULL = 0.6, 60
@@ -16,10 +16,14 @@ ITEM = re.compile(r"(?:[•‣◦▪●*–\ue000-\uf8ff-]|\(?\d{1,2}[.)]|\(?[a-
 _NUMBER = re.compile(r"\(?(\d{1,2})[.)]\s")
 ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*$")
 """How an item of a list begins, and how a sentence ends."""
+LARGER = 1.1  # a line this many times the size of the text is a heading
+SMALLER = 0.95  # a line at least this many times the size of the text is set like it
+EDGE = 3  # rows at the top and at the bottom of a page that may be its header and its foot
+Edge = list[list[tuple[EdgeLine, Segment]]]  # rows from the edge of a page inwards
+MARGIN = 1 / 6  # part of a page's height that they lie in
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line of print: its text, its font size and its height on the page, in points."""
 
     text: str
@@ -82,3 +86,39 @@ def _begins_with_title(lines: Sequence[Line]) -> bool:
     full = max(len(line.text) for line in lines)
     is_short = len(lines[0].text) < SHORT * full and full >= MIN_FULL
     return is_short and len(lines[1].text) > SHORT * full and lines[1].text[0].isupper()
+
+
+def without_running_lines(
+    pages: Sequence[Sequence[Segment]], heights: Sequence[float], body: float
+) -> tuple[list[list[Segment]], list[str]]:
+    """Drop page headers, page feet and page numbers; return what is left, and a note on what is not.
+
+    Lines larger than the text are headings, and stay, and so does what lies inside of a line that stays.
+    """
+    edges = [edge for number, page in enumerate(pages) for edge in _edges(number, page, heights[number], body)]
+    recurring = running_lines([line for edge in edges for row in edge for line, _ in row], len(pages))
+    dropped: dict[int, str] = {}
+    for edge in edges:
+        for row in edge:
+            dropped |= {id(segment): line.text for line, segment in row if line in recurring}
+            if any(line not in recurring for line, _ in row):
+                break
+    kept = [[segment for segment in page if id(segment) not in dropped] for page in pages]
+    return (kept, note_of(list(dropped.values()))) if any(kept) else (list(map(list, pages)), [])
+
+
+def _edges(number: int, page: Sequence[Segment], height: float, body: float) -> Iterator[Edge]:
+    """Yield the first and the last rows of a page, each from the edge inwards, without those in larger type."""
+    printed = rows(page)
+    for at_top, edge in (True, printed[:EDGE]), (False, printed[::-1][:EDGE]):
+        found: Edge = []
+        for at, row in enumerate(edge):
+            if any(segment.size >= LARGER * body for segment in row):
+                break
+            found.append([])
+            for segment in row:
+                position = height - segment.base if at_top else segment.base
+                of_text = segment.size >= SMALLER * body
+                line = EdgeLine(number, at_top, at, position, segment.text, position <= MARGIN * height, of_text)
+                found[-1].append((line, segment))
+        yield found

@@ -21,9 +21,8 @@ def read_word(letters: Iterable[tuple[float, str]]) -> str:
     """Return a word of letters with their right edges: from right to left, but for numbers and Latin words in it."""
     ordered = "".join(text for _, text in sorted(letters, key=lambda letter: -letter[0]))
     runs = re.split(f"({_LETTER.pattern}+)", unicodedata.normalize("NFKC", ordered))
-    return "".join(
-        run if at % 2 else _LEFT_TO_RIGHT.sub(lambda found: found[0][::-1], run) for at, run in enumerate(runs)
-    )
+    runs[::2] = [_LEFT_TO_RIGHT.sub(lambda found: found[0][::-1], run) for run in runs[::2]]
+    return "".join(runs)
 
 
 def read_line(words: Sequence[tuple[float, str]]) -> str:

@@ -7,19 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.ingest.loaders.outline import first_of
 from app.ingest.loaders.pdf_forms import add_fields
-from app.ingest.loaders.pdf_rules import Rule, page_rules
+from app.ingest.loaders.pdf_rows import Rule, page_rules
 from app.ingest.loaders.pdf_words import PageWords, Word, page_words
-from app.ingest.loaders.slow import still_reading
+from app.ingest.loaders.table import ON_PROGRESS
 
 DPI = 300
-MAX_PIXELS = 60_000_000
-"""Largest picture of a page; a larger page is drawn with fewer dots per inch."""
+MAX_PIXELS = 60_000_000  # largest picture of a page; a larger page is drawn with fewer dots per inch
 SECONDS_PER_PAGE = 55.0
-MIN_CONFIDENCE = 30.0
-"""Least confidence of a word, in percent: below it lie specks and lines."""
-SHOWN = 10
-"""Most pages named in a note."""
+MIN_CONFIDENCE = 30.0  # least confidence of a word, in percent: below it lie specks and lines
+SHOWN = 10  # most pages named in a note
 
 
 @dataclass(slots=True)
@@ -31,14 +29,7 @@ class ReadPages:
     recognised: list[int] = field(default_factory=list)
     pictures: list[int] = field(default_factory=list)
     reason: str = ""
-
-    @property
-    def notes(self) -> list[str]:
-        """What of the pages was recognised, and what is not read."""
-        recognised = f"text recognised on scanned pages: {_some(self.recognised)}"
-        pictures = f"pages that are pictures without text are not read: {_some(self.pictures)} ({self.reason})"
-        noted = ((recognised, self.recognised), (pictures, self.pictures))
-        return [note for note, pages in noted if pages]
+    notes: list[str] = field(default_factory=list)
 
 
 def read_pages(document: Any) -> ReadPages:
@@ -48,18 +39,21 @@ def read_pages(document: Any) -> ReadPages:
     for number, page in enumerate(document, 1):
         found = page_words(page)
         if not found.words and next(page.get_objects(max_depth=1), None) is not None:
-            if command is None:
-                command = _tesseract()
-            still_reading()
+            command = _tesseract() if command is None else command
+            ON_PROGRESS.get()()
             found.words = _recognised(page, command) if command else []
             (read.recognised if found.words else read.pictures).append(number)
         add_fields(page, found)
         read.words.append(found)
         read.rules.append(page_rules(page, found.quarter))
         page.close()
-    read.reason = (
-        "Tesseract finds no text on them" if command else "Tesseract, which would recognise it, is not installed"
-    )
+    missing = "Tesseract, which would recognise it, is not installed"
+    read.reason = "Tesseract finds no text on them" if command else missing
+    some, others = (", ".join(first_of(list(map(str, pages)), SHOWN)) for pages in (read.recognised, read.pictures))
+    if some:
+        read.notes.append(f"text recognised on scanned pages: {some}")
+    if others:
+        read.notes.append(f"pages that are pictures without text are not read: {others} ({read.reason})")
     return read
 
 
@@ -81,11 +75,9 @@ def _recognised(page: Any, command: Sequence[str]) -> list[Word]:
     bitmap.close()
     rows = (pixels[at * stride : at * stride + across] for at in range(down))
     picture = b"P5 %d %d 255\n" % (across, down) + b"".join(rows)
-    settings = ["--dpi", f"{scale * 72:.0f}", "tsv"]
+    program = [*command, "--dpi", f"{scale * 72:.0f}", "tsv"]
     try:
-        done = subprocess.run(
-            [*command, *settings], input=picture, capture_output=True, timeout=SECONDS_PER_PAGE, check=False
-        )
+        done = subprocess.run(program, input=picture, capture_output=True, timeout=SECONDS_PER_PAGE, check=False)
     except subprocess.TimeoutExpired:
         return []
     return _words(done.stdout.decode("utf-8", "replace"), scale, height)
@@ -105,8 +97,3 @@ def _words(table: str, scale: float, height: float) -> list[Word]:
         elif row["level"] == "5" and row["text"].strip() and float(row["conf"]) >= MIN_CONFIDENCE:
             words.append(Word(row["text"].strip(), left, left + across, base, size, line, number))
     return words
-
-
-def _some(pages: Sequence[int]) -> str:
-    more = [f"{len(pages) - SHOWN} more"] if len(pages) > SHOWN else []
-    return ", ".join([*map(str, pages[:SHOWN]), *more])

@@ -2,39 +2,31 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
+from typing import NamedTuple
 
-from app.ingest.loaders.pdf_cells import Cells, Join, Row, cell_text, logical_rows
-from app.ingest.loaders.pdf_lines import Segment, distances, wraps
-from app.ingest.loaders.pdf_rules import Rule
+from app.ingest.loaders.pdf_lines import Cells, Columns, Row, Segment, distances, wraps
+from app.ingest.loaders.pdf_rows import Join, Rule, cell_text, logical_rows
 
 MARKER = re.compile(
     r"(?:[^\w\s]|o|[\ue000-\uf8ff]|\[[x ]\]|\(?[0-9ivxlcIVXLC]{1,5}[.)]|\(?[A-Za-z][.)]"
     r"|(?:\d{1,2}|[A-Z])(?:\.\d{1,2})+\.?)$"
 )
 """What stands before an item of a list, or before a heading."""
-
 NEAR, ROOMY = 2.5, 5.0
 """Largest distance of two rows, in sizes of type, and of two that have the same columns."""
-WIDE_GAP = 1.2
-"""White space, in sizes of type, that is no accidental gap in running text."""
+WIDE_GAP = 1.2  # white space, in sizes of type, that is no accidental gap in running text
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """The cells of a table by rows, ``""`` where one is empty, and the horizontal extents of its columns."""
 
     cells: tuple[tuple[str, ...], ...]
     columns: tuple[tuple[float, float], ...]
 
-    def below(self, header: tuple[str, ...]) -> "Table":
-        """Return the table with *header* as its first row, if it does not begin with it."""
-        return self if self.cells[0] == header else replace(self, cells=(header, *self.cells))
 
-
-def with_tables(region: Sequence[Row], join: Join, rules: Sequence[Rule] = ()) -> list[Row | Table]:
+def with_tables(region: Sequence[Row], join: Join, rules: Sequence[Rule]) -> list[Row | Table]:
     """Return the rows of a region; those that are a table's are one ``Table``."""
     found: list[Row | Table] = []
     at = 0
@@ -48,7 +40,7 @@ def with_tables(region: Sequence[Row], join: Join, rules: Sequence[Rule] = ()) -
 
 def _band(region: Sequence[Row], start: int) -> int:
     """Return how many rows from *start* on respect the same columns."""
-    columns = [(segment.left, segment.right) for segment in region[start]]
+    columns: Columns = [(segment.left, segment.right) for segment in region[start]]
     last = start  # the last row that has several cells, or continues one
     at = start + 1
     while at < len(region) and _is_near(region, start, at):
@@ -70,27 +62,25 @@ def _is_near(region: Sequence[Row], start: int, at: int) -> bool:
     """
     apart = region[at - 1][0].base - region[at][0].base
     if at - start == 1:
-        return apart <= (ROOMY if _has_columns(region[start], region[at]) else NEAR) * region[at][0].size
+        columns = [(segment.left, segment.right) for segment in region[start]]
+        several = min(len(region[start]), len(region[at])) > 1
+        alike = several and len(_with_row(columns, region[at]) or ()) == len(columns)
+        return apart <= (ROOMY if alike else NEAR) * region[at][0].size
     usual = median(distances(region[start:at]))
     return apart <= max(NEAR * region[at][0].size, 1.8 * usual)
 
 
-def _has_columns(first: Row, second: Row) -> bool:
-    columns = [(segment.left, segment.right) for segment in first]
-    return min(len(first), len(second)) > 1 and len(_with_row(columns, second) or ()) == len(first)
-
-
-def _fitted(row: Row, columns: Sequence[tuple[float, float]]) -> Row:
+def _fitted(row: Row, columns: Columns) -> Row:
     """Divide the segments of a row that lie in two columns: two cells with little space between them."""
     fitted: Row = []
     for segment in row:
         rest = segment
         for left, right in columns:
             for at, (before, word) in enumerate(pairwise(rest.words), 1):
-                aligned = abs(word.left - left) < 1 or (
-                    abs(rest.right - right) < 1 and before.right < left <= word.left
-                )
-                if aligned and before.drawn != word.drawn and _touched(rest, columns) > 1:
+                at_right = abs(rest.right - right) < 1 and before.right < left <= word.left
+                aligned = abs(word.left - left) < 1 or at_right
+                touched = sum(rest.left < end and rest.right > begin for begin, end in columns)
+                if aligned and before.drawn != word.drawn and touched > 1:
                     fitted.append(Segment(rest.words[:at]))
                     rest = Segment(rest.words[at:])
                     break
@@ -98,11 +88,7 @@ def _fitted(row: Row, columns: Sequence[tuple[float, float]]) -> Row:
     return fitted
 
 
-def _touched(segment: Segment, columns: Sequence[tuple[float, float]]) -> int:
-    return sum(segment.left < right and segment.right > left for left, right in columns)
-
-
-def _with_row(columns: list[tuple[float, float]], row: Row) -> list[tuple[float, float]] | None:
+def _with_row(columns: Columns, row: Row) -> Columns | None:
     """Return the columns widened by a row, or with a new one; None where a segment lies in two of them."""
     for segment in row:
         begin, end = segment.left - 0.15 * segment.size, segment.right + 0.15 * segment.size
@@ -114,19 +100,19 @@ def _with_row(columns: list[tuple[float, float]], row: Row) -> list[tuple[float,
     return columns if all(a[1] < b[0] for a, b in pairwise(columns)) else None
 
 
-def _continues(above: Row, row: Row, columns: Sequence[tuple[float, float]]) -> bool:
+def _continues(above: Row, row: Row, columns: Columns) -> bool:
     column = columns[_column(row[0], columns)]
     upper = [segment for segment in above if segment.left < column[1] and segment.right > column[0]]
     return bool(upper) and wraps(upper[0], row[0], column[1])
 
 
-def _column(segment: Segment, columns: Sequence[tuple[float, float]]) -> int:
+def _column(segment: Segment, columns: Columns) -> int:
     return next(at for at, (left, right) in enumerate(columns) if left <= segment.left <= right)
 
 
 def _table(band: Sequence[Row], join: Join, rules: Sequence[Rule]) -> Table | None:
     """Return the table that rows of common columns are; None where they are text or a list."""
-    columns: list[tuple[float, float]] = []
+    columns: Columns = []
     band = list(band)
     for at, row in enumerate(band):
         band[at] = _fitted(row, columns)
@@ -145,9 +131,7 @@ def _table(band: Sequence[Row], join: Join, rules: Sequence[Rule]) -> Table | No
     return Table(cells, tuple(columns)) if len(cells) > 1 else None
 
 
-def _without_split_columns(
-    grid: list[Cells], columns: list[tuple[float, float]]
-) -> tuple[list[Cells], list[tuple[float, float]]]:
+def _without_split_columns(grid: list[Cells], columns: Columns) -> tuple[list[Cells], Columns]:
     """Unite a column that has a heading alone with the one neighbour that has none: they are aligned differently."""
     at = 0
     while at + 1 < len(columns):
@@ -161,7 +145,7 @@ def _without_split_columns(
     return grid, columns
 
 
-def _is_text(grid: Sequence[Sequence[Sequence[Segment]]], columns: Sequence[tuple[float, float]]) -> bool:
+def _is_text(grid: Sequence[Sequence[Sequence[Segment]]], columns: Columns) -> bool:
     """Tell whether two columns are the items of a list, or text with an accidental gap in it."""
     if len(columns) != 2:
         return False

@@ -4,19 +4,16 @@ import ctypes
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import atan2, hypot, pi
-from typing import Any
+from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 
 from app.ingest.loaders.pdf_right_to_left import is_right_to_left, read_word
 
-HYPHENS = "-\u2010\u00ad"
-SPACE = 0.2
-"""Least gap that is a space, in sizes of type."""
-TOUCHING = 0.13
-"""Least gap that is one where PDFium supposes a space."""
-_MARKED_HYPHENS = (0x2, 0xFFFE)
-"""What PDFium reports for a hyphen at the end of a line."""
+Sides = tuple[float, float, float, float]  # left, bottom, right and top of a rectangle
+SPACE = 0.2  # least gap that is a space, in sizes of type
+TOUCHING = 0.13  # least gap that is one where PDFium supposes a space
+_MARKED_HYPHENS = (0x2, 0xFFFE)  # what PDFium reports for a hyphen at the end of a line
 RAISED, SMALLER = 0.15, 0.8
 """A sign raised by this part of its word's size, and at most this part of that size, is a superscript."""
 _SUPERSCRIPTS = str.maketrans("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾")
@@ -54,8 +51,7 @@ class PageWords:
     turned: list[Word] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class _Char:
+class _Char(NamedTuple):
     text: str
     left: float
     right: float
@@ -96,7 +92,7 @@ def page_words(page: Any) -> PageWords:
     return found
 
 
-def extent(page: Any, sides: tuple[float, float, float, float], quarter: int) -> tuple[float, float, float, float]:
+def extent(page: Any, sides: Sides, quarter: int) -> Sides:
     """Return the left, bottom, right and top side of a rectangle on a page, turned like the words of the page."""
     left, bottom, right, top = page.get_bbox()
     inwards = (sides[0] - left, sides[1] - bottom, right - sides[2], top - sides[3])

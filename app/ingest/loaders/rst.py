@@ -4,6 +4,7 @@ Its tree becomes HTML, which the HTML loader reads.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable
 from html import escape
 from typing import Any
@@ -33,7 +34,6 @@ _TAGS: dict[type[nodes.Node], str] = {
     nodes.row: "tr",
     nodes.entry: "td",
 }
-
 SETTINGS: dict[str, Any] = {
     "file_insertion_enabled": False,
     "raw_enabled": False,
@@ -43,13 +43,7 @@ SETTINGS: dict[str, Any] = {
     "_disable_config": True,
 }
 """No ``include``, no ``raw``, no configuration files; errors of markup stay in the tree and end nothing."""
-
-
-class _AnyOption(dict[str, Callable[[str], Any]]):
-    """Accepts every option of a directive."""
-
-    def __missing__(self, _name: str) -> Callable[[str], Any]:
-        return directives.unchanged
+_ANY_OPTION: dict[str, Callable[[str], Any]] = defaultdict(lambda: directives.unchanged, name=directives.unchanged)
 
 
 class _UnknownDirective(Directive):
@@ -58,7 +52,7 @@ class _UnknownDirective(Directive):
     optional_arguments = 1
     final_argument_whitespace = True
     has_content = True
-    option_spec = _AnyOption(name=directives.unchanged)
+    option_spec = _ANY_OPTION
     asides = frozenset(
         "versionadded versionchanged versionremoved deprecated only toctree highlight literalinclude".split()
     )

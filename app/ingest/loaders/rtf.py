@@ -1,4 +1,9 @@
-"""Load Rich Text Format with striprtf: its text, with headings and tables marked before the markup is removed."""
+"""Load Rich Text Format with striprtf: its text, with headings and tables marked before the markup is removed.
+
+What the page does not show is dropped before, since striprtf reads it as text: ``\\deleted`` (a tracked deletion) and
+``\\v`` (hidden) hold up to the word with ``0``, ``\\plain`` or the end of the group (RTF Specification 1.9.1, character
+formatting and revision marks).
+"""
 
 import re
 
@@ -8,7 +13,6 @@ from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import reading
 from app.ingest.loaders.html_content import hidden_note
 from app.ingest.loaders.outline import Outline, table_text
-from app.ingest.loaders.rtf_hidden import without_hidden
 from app.ingest.loaders.text import add_text
 from app.ingest.loaders.text_encoding import Unreadable, decode
 
@@ -24,6 +28,10 @@ _UNREAD = {
     "page headers and footers": re.compile(r"\\(?:header|footer)[lrf]?(?![a-z])"),
     "comments": re.compile(r"\\annotation(?![a-z])"),
 }
+_TOKEN = re.compile(r"\\([a-z]+)(-?\d+)? ?|\\'[0-9a-f]{2}|\\[^a-z]|[{}]|[^\\{}]+", re.IGNORECASE)
+_HIDES = re.compile(r"\\(?:deleted|v)(?![a-z])")
+_WRITTEN = frozenset("u par line tab emdash endash bullet lquote rquote ldblquote rdblquote emspace enspace".split())
+"""Words of RTF that stand for text; the others, such as the end of a cell, stay."""
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
@@ -88,3 +96,32 @@ def _add(outline: Outline, paragraphs: list[str], *, headings: bool) -> None:
         text += paragraph.replace("\t", " ") if item else paragraph
     add_text(outline, text, headings=headings)
     paragraphs.clear()
+
+
+def without_hidden(markup: str) -> tuple[str, str]:
+    """Return the markup without its deleted and hidden text, and the markup of the hidden text, a group each."""
+    if not _HIDES.search(markup):
+        return markup, ""
+    kept: list[str] = []
+    hidden: list[str] = []
+    state: frozenset[str] = frozenset()
+    groups: list[frozenset[str]] = []
+    for found in _TOKEN.finditer(markup):
+        piece, word = found[0], found[1]
+        before = state
+        if piece == "{":
+            groups.append(state)
+        elif piece == "}":
+            state = groups.pop() if groups else frozenset()
+        elif word == "plain":
+            state = frozenset()
+        elif word in ("deleted", "v"):
+            state = state - {word} if found[2] == "0" else state | {word}
+        is_text = word in _WRITTEN or (not word and piece not in ("{", "}"))
+        if "v" in state:
+            hidden.append(piece if "v" in before else "{")
+        elif "v" in before:
+            hidden.append("}\\line ")
+        if not (state and is_text):
+            kept.append(piece)
+    return "".join(kept), "".join(hidden)

@@ -3,13 +3,12 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
-from app.ingest.loaders.outline import one_line
+from app.ingest.loaders.outline import grouped, one_line
 
-MIN_PAGES = 3
-"""Fewest pages that show that a line recurs."""
+MIN_PAGES = 3  # fewest pages that show that a line recurs
 SAME_POSITION = 3.0
 """Largest difference of two positions that count as the same."""
 SHOWN, MAX_SHOWN_CHARS = 3, 60
@@ -23,10 +22,10 @@ _ALONE = (
 )
 _SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*\s*$")
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+_NUMBER = re.compile(r"\W*(?:[^\W\d]+\W*)?\d*\W*(?:[^\W\d]{1,3}\W*\d*)?\W*")
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeLine:
+class EdgeLine(NamedTuple):
     """A line among the first or last rows of a page; ``page`` counts from 0, ``row`` from that edge inwards.
 
     ``position`` is its distance from the edge in the caller's unit. ``in_margin``: it is where headers and feet are.
@@ -54,7 +53,7 @@ def running_lines(lines: Sequence[EdgeLine], pages: int) -> set[EdgeLine]:
     texts: dict[tuple[bool, str], list[EdgeLine]] = defaultdict(list)
     for line in lines:
         if line.in_margin and line not in numbers:
-            texts[line.at_top, _folded(line.text)].append(line)
+            texts[line.at_top, folded(line.text)].append(line)
     others = [line for line in lines if line.of_text and line.in_margin and line not in numbers]
     found = set(numbers)
     for same in (group for lines in texts.values() for group in _same_position(lines)):
@@ -63,18 +62,19 @@ def running_lines(lines: Sequence[EdgeLine], pages: int) -> set[EdgeLine]:
         if of_text and any(line.page not in here and _is_at(line, same[0]) for line in others):
             continue
         both = pages == len(here) == 2 and not _SENTENCE.search(same[0].text)
-        if both or (len(here) >= MIN_PAGES and (2 * len(here) >= pages or (_follow(here) and not of_text))):
+        follow = all(later - earlier <= 2 for earlier, later in pairwise(sorted(here)))  # or are all even, or all odd
+        if both or (len(here) >= MIN_PAGES and (2 * len(here) >= pages or (follow and not of_text))):
             found |= {line for line in same if line.page > 0 or not (of_text or both)}
     return found
 
 
-def note_of(dropped: Sequence[str]) -> tuple[str, ...]:
+def note_of(dropped: Sequence[str]) -> list[str]:
     """Return a note that says how many lines were left out, and some of them; none for no line."""
     if not dropped:
-        return ()
+        return []
     different = list({re.sub(r"\d+", "#", text): text for text in reversed(dropped)}.values())[::-1]
     some = ", ".join(f"“{one_line(text, MAX_SHOWN_CHARS)}”" for text in different[:SHOWN])
-    return (f"page headers, page feet and page numbers left out: {len(dropped)} ({some})",)
+    return [f"page headers, page feet and page numbers left out: {len(dropped)} ({some})"]
 
 
 def _page_numbers(lines: Iterable[EdgeLine], pages: int) -> set[EdgeLine]:
@@ -85,9 +85,8 @@ def _page_numbers(lines: Iterable[EdgeLine], pages: int) -> set[EdgeLine]:
         if number := _page_number(line, pages):
             text, offset = number[0], number[1] - line.page
             alone_below = not line.at_top and rows[line.page, line.at_top, line.row] == 1
-            if (
-                _NAMED.search(line.text) or offset <= 1 or alone_below or not line.of_text
-            ):  # else the number of a record
+            is_record = line.of_text and offset > 1 and not alone_below and not _NAMED.search(line.text)
+            if not is_record:
                 counted[text, offset].append(line)
     found: set[EdgeLine] = set()
     for (_, offset), same in counted.items():
@@ -108,7 +107,7 @@ def _page_number(line: EdgeLine, pages: int) -> tuple[str, int] | None:
         return None
     digits = found[1].casefold()
     rest = f"{line.text[: found.start(1)]}#{line.text[found.end(1) :]}"
-    return _folded(rest), int(digits) if digits.isdecimal() else _roman(digits)
+    return folded(rest), int(digits) if digits.isdecimal() else _roman(digits)
 
 
 def _roman(digits: str) -> int:
@@ -116,24 +115,19 @@ def _roman(digits: str) -> int:
     return sum(-n if n < following else n for n, following in zip(values, [*values[1:], 0], strict=True))
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """Return a line by which lines are compared, whatever their case and white space."""
     return " ".join(text.split()).casefold()
 
 
 def _same_position(lines: Iterable[EdgeLine]) -> list[list[EdgeLine]]:
-    groups: list[list[EdgeLine]] = []
-    for line in sorted(lines, key=lambda line: line.position):
-        if groups and _is_at(line, groups[-1][0]):
-            groups[-1].append(line)
-        else:
-            groups.append([line])
-    return groups
+    return grouped(sorted(lines, key=lambda line: line.position), lambda same, line: _is_at(line, same[0]))
 
 
 def _is_at(one: EdgeLine, other: EdgeLine) -> bool:
     return one.at_top == other.at_top and abs(one.position - other.position) <= SAME_POSITION
 
 
-def _follow(pages: Iterable[int]) -> bool:
-    """Tell whether pages follow one another, or are all even or all odd and so follow one another."""
-    return all(later - earlier <= 2 for earlier, later in pairwise(sorted(pages)))
+def is_page_number(text: str) -> bool:
+    """Tell whether a text with a field for the page is nothing more: ``7``, ``Page 7``, ``Page 7 of 12``."""
+    return bool(_NUMBER.fullmatch(text))

@@ -1,16 +1,19 @@
-"""Add the rows of a spreadsheet to an outline: what stands above the header as paragraphs, the rest as a table."""
+"""Add the rows of a spreadsheet to an outline: its tables, with what stands above their headers as paragraphs."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Sequence
+from itertools import takewhile
 
-from app.ingest.loaders.header_rows import one_header
+from app.ingest.loaders.header_rows import has_digit, is_numeric, one_header
 from app.ingest.loaders.outline import Outline, table_text
-from app.ingest.loaders.sheet_parts import filled, filled_down, stacked
 
-MAX_ABOVE = 20
-"""Rows among which the header is looked for below a blank row."""
+MAX_ABOVE = 20  # rows among which the header is looked for below a blank row
+MAX_COMPARED = 100  # rows above a header that are looked at, and rows below it
+_TOTAL = re.compile(r"(?:grand |sub-? ?)?total|sum|average|mean|gesamt|summe", re.IGNORECASE)
+Row = Sequence[str]
 
 
-def header_index(rows: Sequence[Sequence[str]]) -> int:
+def header_index(rows: Sequence[Row]) -> int:
     """Return which row is the header: the first of two or more filled cells, and of more than half the most in a row.
 
     What stands above a blank row is none where a row below that is fuller: it tells of the table.
@@ -25,19 +28,18 @@ def header_index(rows: Sequence[Sequence[str]]) -> int:
     return next(found, next((at for at, count in enumerate(counts) if count), 0))
 
 
-def add_rows(outline: Outline, rows: Iterable[Sequence[str]], name: str = "") -> None:
+def add_rows(outline: Outline, rows: Sequence[Row], name: str = "") -> None:
     """Add rows as tables below the heading ``name``, each with one header; rows above it are paragraphs.
 
     Blank rows and columns are left out.
     """
-    rows = list(rows)
     if any(map(filled, rows)):
         outline.heading(1, name)
     for part in stacked(rows):
         _add_table(outline, part)
 
 
-def _add_table(outline: Outline, rows: Sequence[Sequence[str]]) -> None:
+def _add_table(outline: Outline, rows: Sequence[Row]) -> None:
     header = header_index(rows)
     if header and filled(rows[header - 1]) > 1 and len(one_header(rows[header - 1 :])) < len(rows) - header + 1:
         header -= 1  # the upper of two header rows, with fewer cells
@@ -48,3 +50,109 @@ def _add_table(outline: Outline, rows: Sequence[Sequence[str]]) -> None:
         columns = sorted({at for row in below for at, cell in enumerate(row) if cell.strip()})
         table = one_header([[row[at] for at in columns if at < len(row)] for row in below])
         outline.add(table_text(filled_down(table)), "table")
+
+
+def filled(row: Row) -> int:
+    """Count the cells of a row that are not blank."""
+    return sum(map(bool, map(str.strip, row)))
+
+
+def stacked(rows: Sequence[Row]) -> list[Sequence[Row]]:
+    """Return the tables that stand below each other, each with the rows above it; all rows where there is one.
+
+    The next table begins at a blank row, or at a row of one cell (its title), above a row that is surely a header.
+    """
+    tables: list[Sequence[Row]] = []
+    start = 0
+    gap = 0  # first row of the blank rows and rows of one cell above the present one
+    for at, row in enumerate(rows):
+        if filled(row) < 2:
+            continue
+        between = rows[gap:at]
+        if between and _names_columns(rows, at) and _begins_table(rows[start:gap][:MAX_COMPARED], between, rows, at):
+            blank = next((n for n, above in enumerate(between) if not filled(above)), len(between) - 1)
+            tables.append(rows[start : gap + blank])
+            start = gap + blank
+        gap = at + 1
+    return [*tables, rows[start:]]
+
+
+def _names_columns(rows: Sequence[Row], at: int) -> bool:
+    """Tell whether a row may name columns: words, all different, none missing, with digits below one of them."""
+    cells = [cell.strip() for cell in rows[at] if cell.strip()]
+    below = _until_gap(rows, at + 1)
+    return (
+        bool(below)
+        and len(set(cells)) == len(cells)
+        and not any(map(has_digit, cells))
+        and len(cells) >= max(map(filled, below))
+        and bool(_numeric(below))
+    )
+
+
+def _begins_table(above: Sequence[Row], between: Sequence[Row], rows: Sequence[Row], at: int) -> bool:
+    """Tell whether a row that may name columns does so, and is no row of the table above it.
+
+    It has a name from the header above, or other columns of numbers are below it, or a title above it and two of them.
+    A list of names and values above a table, as an export writes it, is none: it has two columns, fewer than the table.
+    """
+    head = next((n for n, row in enumerate(above) if filled(row) > 1 and not any(map(has_digit, row))), len(above))
+    data = [row for row in above[head + 1 :] if filled(row) > 1]
+    if not data or filled(above[head]) < min(3, filled(rows[at])):
+        return False
+    cells = set(_placed(rows[at]))
+    if any(not cells.isdisjoint(_placed(row)) for row in data):
+        return False
+    numbers = _numeric(_until_gap(rows, at + 1))
+    has_title = any(map(filled, between)) and len(numbers) > 1
+    return has_title or numbers != _numeric(data) or not cells.isdisjoint(_placed(above[head]))
+
+
+def _placed(row: Row) -> list[tuple[int, str]]:
+    return [(column, cell.strip()) for column, cell in enumerate(row) if cell.strip()]
+
+
+def _numeric(rows: Sequence[Row]) -> set[int]:
+    """Return the columns of numbers."""
+    return {column for column in range(max(map(len, rows), default=0)) if is_numeric(rows, column)}
+
+
+def _until_gap(rows: Sequence[Row], start: int) -> list[Row]:
+    """Return the rows from *start* up to a blank one or one of one cell."""
+    return list(takewhile(lambda row: filled(row) > 1, rows[start : start + MAX_COMPARED]))
+
+
+def filled_down(rows: Sequence[Row]) -> list[Row]:
+    """Return a table whose rows all have the name of their group, where only the first row of a group has it.
+
+    Groups are two or more, each named once and over two rows on average, and each row has a second cell. A row of
+    totals is of no group; where another row without a name is mostly empty, nothing is filled.
+    """
+    header, *data = rows
+    members = [row for row in data if not _is_total(row)]
+    named = [row[0].strip() for row in members if row and row[0].strip()]
+    unnamed = [row for row in members if not (row and row[0].strip())]
+    is_grouped = (
+        bool(data and header[0].strip() and data[0] and data[0][0].strip())
+        and 1 < len(named) <= len(unnamed)
+        and len(set(named)) == len(named)
+        and all(_is_member(row, len(header)) for row in unnamed)
+    )
+    if not is_grouped:
+        return list(rows)
+    written: list[Row] = [header]
+    name = ""
+    for row in data:
+        name = row[0].strip() or name
+        written.append(row if _is_total(row) else [name, *row[1:]])
+    return written
+
+
+def _is_member(row: Row, width: int) -> bool:
+    """Tell whether a row without the name of a group may be one of it."""
+    others = row[1:]
+    return bool(others and others[0].strip()) and 2 * filled(others) >= width - 1
+
+
+def _is_total(row: Row) -> bool:
+    return any(_TOTAL.fullmatch(cell.strip()) for cell in row)

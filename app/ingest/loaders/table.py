@@ -1,6 +1,7 @@
 """Load a file by its suffix, within the limits that hold for all formats."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from importlib import import_module
 from pathlib import Path
 from warnings import catch_warnings
@@ -13,7 +14,6 @@ from app.providers.plugins import registered
 
 MAX_FILE_BYTES, MAX_ROWS_BYTES = 50 * 1024 * 1024, 256 * 1024 * 1024
 """Largest file that is one document, and largest file of rows."""
-
 _MODULES = {
     **{f".{name}": name for name in ("rst", "html", "pdf", "docx", "pptx", "xlsx", "epub", "eml", "odt", "rtf")},
     **dict.fromkeys((".md", ".markdown"), "markdown"),
@@ -32,7 +32,8 @@ FORMATS = {
 
 Packages register more of them, or others in their place.
 """
-
+ON_PROGRESS: ContextVar[Callable[[], None]] = ContextVar("ON_PROGRESS", default=lambda: None)
+"""Called while a slow file is read, so that its time limit begins anew; the process that reads files sets it."""
 ROWS = frozenset({".jsonl", ".ndjson"})
 """Suffixes of files that hold any number of documents."""
 LOADERS = frozenset(FORMATS) | ROWS

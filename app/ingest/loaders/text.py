@@ -7,20 +7,17 @@ from itertools import pairwise
 from textwrap import dedent
 
 from app.ingest.documents import Kind, LoadedDocument
-from app.ingest.loaders.hyphens import joined_lines
-from app.ingest.loaders.outline import Outline, indent_of
+from app.ingest.loaders.outline import Outline, grouped, indent_of
 from app.ingest.loaders.text_encoding import decode
-from app.ingest.loaders.text_entries import LED, led_entries
+from app.ingest.loaders.text_lines import LED, joined_lines, led_entries
 from app.ingest.loaders.text_pages import Paragraph, paragraphs
 
 UNDERLINE = re.compile(r"\s*([=\-~^*#])\1{2,}\s*$")
 ALIGNED = re.compile(r"\S(?: {3,}|\t)\S|^\s*\|.*\|\s*$")
 MAX_HEADING_CHARS = 70
 MAX_HEADING_WORDS = 10
-TITLE_AMONG = 12
-"""Paragraphs at the head of a text among which its centred title may stand."""
-CENTRED_FROM = 8
-"""Columns before a centred title, at the least."""
+TITLE_AMONG = 12  # paragraphs at the head of a text among which its centred title may stand
+CENTRED_FROM = 8  # columns before a centred title, at the least
 _NUMBER = re.compile(r"(?:(?:appendix|annex|chapter|section|part)\s+)?(?P<number>\d+|[A-Z](?=\.))(?P<rest>(?:\.\d+)*)")
 _NUMBERED = re.compile(rf"{_NUMBER.pattern}(?:\.|:)?\s+(?P<words>\S.*)$", re.IGNORECASE)
 _CHAPTER = re.compile(r"(\d{1,2})\.?\s+\S")
@@ -29,8 +26,7 @@ _ITEM = re.compile(r"\s*(?:[-*+•‣◦]|\(?\d{1,3}[.)]|\(?[a-z]\)|\([ivx]{2,4}
 _MARKER = re.compile(r"^\s*(?:[-*+•‣◦o]|\(?\d{1,3}[.)]|\(?[a-z]\)|\([ivx]{2,4}\))\s+")
 _LETTER_BULLET = re.compile(r"^(\s*)o {2,}(?=\S)")
 _LABEL = re.compile(r"\s*[A-Z][\w/-]*(?: [\w/-]+){0,3}: +\S")
-FULL_LINE = 60
-"""Columns that a line of wrapped text reaches in a text with a margin."""
+FULL_LINE = 60  # columns that a line of wrapped text reaches in a text with a margin
 
 
 def load(data: bytes, source: str) -> LoadedDocument:
@@ -130,11 +126,7 @@ def _reflowed(lines: list[str], margin: int) -> tuple[str, Kind]:
     lines = [_LETTER_BULLET.sub(r"\1- ", line) for line in lines]
     if not any(map(_ITEM.match, lines)):
         return ("\n".join(lines), "list") if margin and _is_set_apart(lines, margin) else (joined_lines(lines), "prose")
-    items: list[list[str]] = []
-    for line in lines:
-        if _ITEM.match(line) or not items:
-            items.append([])
-        items[-1].append(line)
+    items = grouped(lines, lambda _item, line: not _ITEM.match(line))
     return "\n".join(item[0][: indent_of(item[0])] + joined_lines(item) for item in items), "list"
 
 
@@ -159,13 +151,10 @@ def heading_levels(paras: Sequence[Paragraph], margin: int) -> dict[int, int]:
     for at, (para, below) in enumerate(pairwise(paras)):
         if len(para.lines) == 1 and _is_chapter(para.lines[0], below.lines[0]):
             numbered[at] = 2
-    alone = [
-        at in numbered
-        or (len(para.lines) == 1 and reads_as_heading(para.lines[0]) and (not margin or para.indent == 0))
-        for at, para in enumerate(paras)
-    ]
+    single = {at for at, para in enumerate(paras) if len(para.lines) == 1 and (not margin or para.indent == 0)}
+    alone = [at in numbered or (at in single and reads_as_heading(para.lines[0])) for at, para in enumerate(paras)]
     opening = {0} if title is None and len(alone) > 1 and alone[0] else set()
-    listed = [False, *(single and at not in opening | numbered.keys() for at, single in enumerate(alone)), False]
+    listed = [False, *(is_alone and at not in opening | numbered.keys() for at, is_alone in enumerate(alone)), False]
     short = {at for at in range(len(alone) - 1) if listed[at : at + 3] == [False, True, False]}
     return dict.fromkeys(short, 2) | numbered | dict.fromkeys(opening if title is None else {title}, 1)
 

@@ -6,11 +6,9 @@ import unicodedata
 
 from charset_normalizer import from_bytes
 
-SAMPLE_BYTES = 64 * 1024
-"""Bytes looked at to guess an encoding."""
+SAMPLE_BYTES = 64 * 1024  # bytes looked at to guess an encoding
 LIKELY = "cp1252 cp1251 koi8_r cp1253 cp1255 cp1256 shift_jis euc_jp gb18030 big5 euc_kr".split()
 """Likely encodings of files without a byte-order mark, one per alphabet: finer guesses fail on short texts."""
-
 _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",
@@ -18,8 +16,7 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-_ZEROS = re.compile("\0{4,}")
-"""More zero bytes in a row than a text has in any encoding."""
+_ZEROS = re.compile("\0{4,}")  # more zero bytes in a row than a text has in any encoding
 
 
 class Unreadable(ValueError):

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise, takewhile
 
 from app.ingest.loaders.outline import indent_of
-from app.ingest.loaders.running_lines import SAME_POSITION, EdgeLine, note_of, running_lines
+from app.ingest.loaders.running_lines import SAME_POSITION, EdgeLine, folded, note_of, running_lines
 
-EDGE = 2
-"""Lines at the top and at the bottom of a page that may be its header and its foot."""
-MAX_ENTRY_CHARS = 200
-"""Longest line of a table of contents."""
+EDGE = 2  # lines at the top and at the bottom of a page that may be its header and its foot
+MAX_ENTRY_CHARS = 200  # longest line of a table of contents
 _NUMBERED_FOOT = re.compile(r"\[Page \d+\][ \t]*$", re.IGNORECASE | re.MULTILINE)
 _LEADER = re.compile(r"^\s*(?P<label>\S.*?)\s*(?:\.[ \t]?){3,}\s*(?:\d+|[ivxl]+)\s*$")
 _CONTENTS = re.compile(r"\s*(?:table of )?contents\s*:?\s*$", re.IGNORECASE)
@@ -33,7 +31,7 @@ class Paragraph:
         return indent_of(self.lines[0])
 
 
-def paragraphs(text: str) -> tuple[list[Paragraph], tuple[str, ...]]:
+def paragraphs(text: str) -> tuple[list[Paragraph], list[str]]:
     """Return the paragraphs of ``text``, and notes on what was left out; form feeds or ``[Page 5]`` end its pages.
 
     Left out are page headers and page feet that blank lines part from the text, and a table of contents whose entries
@@ -63,21 +61,19 @@ def _edges(number: int, page: Sequence[str]) -> list[EdgeLine]:
         apart = [row for row, ((at, _), (below, _)) in enumerate(pairwise(filled)) if below > at + 1]
         edge = [line for _, line in filled[: max(apart) + 1]] if apart else []
         lines_of_edge = takewhile(lambda line: not _SENTENCE.match(line), edge)
-        found += [
-            EdgeLine(number, at_top, row, row * (SAME_POSITION + 1), line) for row, line in enumerate(lines_of_edge)
-        ]
+        apart_by = SAME_POSITION + 1
+        found += [EdgeLine(number, at_top, row, row * apart_by, line) for row, line in enumerate(lines_of_edge)]
     return found
 
 
 def _without_running(number: int, page: list[str], recurring: Collection[EdgeLine], dropped: list[str]) -> list[str]:
     """Return a page without its running lines, which are added to *dropped*."""
-    first, last = (
-        list(takewhile(recurring.__contains__, (line for line in _edges(number, page) if line.at_top is at_top)))
-        for at_top in (True, False)
-    )
+    edges = _edges(number, page)
+    top, bottom = ([line for line in edges if line.at_top is at_top] for at_top in (True, False))
+    first, last = (list(takewhile(recurring.__contains__, edge)) for edge in (top, bottom))
     dropped += [line.text for line in (*first, *last)]
-    remaining = [at for at, line in enumerate(page) if line.strip()][len(first) :]
-    remaining = remaining[: len(remaining) - len(last)]
+    filled = [at for at, line in enumerate(page) if line.strip()]
+    remaining = filled[len(first) : len(filled) - len(last)]
     return page[remaining[0] : remaining[-1] + 1] if remaining else []
 
 
@@ -97,7 +93,7 @@ def _goes_on(above: Sequence[str], below: Sequence[str]) -> bool:
 
 def _without_contents(paras: list[Paragraph]) -> list[Paragraph]:
     """Drop the table of contents: dot-leader lines whose labels occur elsewhere, and its heading."""
-    lines = {_folded(line) for para in paras for line in para.lines}
+    lines = {folded(line) for para in paras for line in para.lines}
     contents = [_is_contents(para.lines, lines) for para in paras]
     return [
         para
@@ -109,9 +105,5 @@ def _without_contents(paras: list[Paragraph]) -> list[Paragraph]:
 def _is_contents(lines: Sequence[str], document_lines: set[str]) -> bool:
     """Tell whether half the lines have dot leaders and half their labels occur in the document."""
     entries = [match for line in lines if len(line) <= MAX_ENTRY_CHARS and (match := _LEADER.match(line))]
-    elsewhere = sum(_folded(entry["label"]) in document_lines for entry in entries)
+    elsewhere = sum(folded(entry["label"]) in document_lines for entry in entries)
     return bool(entries) and 2 * len(entries) >= len(lines) and 2 * elsewhere >= len(entries)
-
-
-def _folded(line: str) -> str:
-    return " ".join(line.split()).casefold()

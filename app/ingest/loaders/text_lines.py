@@ -1,8 +1,11 @@
-"""Join lines of print: a word divided at the end of a line is put together."""
+"""Put lines of print together: words divided at the end of a line, and labels with their values.
+
+Between a label and its value there are dots, as in price lists ("Adults .... 6.80"), or a colon.
+"""
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 _ENDS_DIVIDED = re.compile(r"(?P<before>[^\W\d_][\w’'\u2010\u00ad-]*)(?P<hyphen>[-\u2010\u00ad])$")
@@ -11,6 +14,9 @@ _WORD = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*")
 _CONJUNCTIONS = frozenset("and or und oder et ou y e o en of og och och eller i oraz lub".split())
 _DIVIDED = re.compile(r"(?<=\w)-\n(?=\w)")
 _UNSPACED = re.compile(r"(?<=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])\n(?=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])")
+
+LED = re.compile(r"\s*(?P<label>\S.*?)[ \t]?(?:\.[ \t]?){4,}(?P<value>[^.\s].*)$")
+MIN_LED = 2  # lines with dots before a value that make a list of a paragraph
 
 
 class LineJoiner:
@@ -27,9 +33,7 @@ class LineJoiner:
     def join(self, above: str, below: str) -> str:
         """Return two lines as one; the hyphen between them goes where the word has none."""
         divided, first = _ENDS_DIVIDED.search(above), _FIRST_WORD.match(below)
-        if divided is None or first is None:
-            return f"{above} {below}"
-        if first[0].casefold() in _CONJUNCTIONS:  # "two- and three-day passes"
+        if divided is None or first is None or first[0].casefold() in _CONJUNCTIONS:  # "two- and three-day passes"
             return f"{above} {below}"
         if self._is_one_word(divided["before"], first[0], divided["hyphen"]):
             return above[:-1] + below
@@ -66,3 +70,36 @@ def joined_lines(lines: Iterable[str]) -> str:
     """Join wrapped lines; a compound divided at its hyphen is joined, and so are lines of Chinese or Japanese."""
     text = _DIVIDED.sub("-", "\n".join(line.strip() for line in lines))
     return _UNSPACED.sub("", text).replace("\n", " ")
+
+
+def led_entries(lines: Sequence[str]) -> str:
+    """Return *lines* with dots between label and value ("Adults .... 6.80") as items; "" for others.
+
+    A label may begin on the line before; a line that ends with a colon leads the items after it in.
+    """
+    if sum(bool(LED.match(line)) for line in lines) < MIN_LED:
+        return ""
+    entries: list[str] = []
+    label = ""
+    for line in map(str.strip, lines):
+        led = LED.match(line)
+        if led:
+            entries.append(f"- {label}{led['label']}: {' '.join(led['value'].split())}")
+            label = ""
+        elif line.endswith(":"):
+            entries.append(f"{label}{line}\n")
+            label = ""
+        else:
+            label += f"{line} "
+    return "\n".join([*entries, f"\n{label}"]).strip()
+
+
+def labelled_entries(cells: Sequence[Sequence[str]]) -> str:
+    """Return the rows of a form or a letter's head ("Name:" and a value) as items; "" for other tables.
+
+    Such a table has two columns and no header.
+    """
+    labels = [row[0] for row in cells]
+    if any(len(row) != 2 for row in cells) or 2 * sum(label.endswith(":") for label in labels) <= len(labels):
+        return ""
+    return "\n".join(f"- {label.rstrip(':')}: {value}".rstrip() for label, value in cells)
