@@ -15,6 +15,7 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import TypeVar
 
 import orjson
 
@@ -32,6 +33,9 @@ SECONDS_PER_MEGABYTE = 10.0
 MEMORY_BYTES = 4 * 1024**3
 """Address space of the process."""
 MAX_ANSWER_BYTES = 1 << 31
+AHEAD = 32
+"""Items that are made before they are used."""
+T = TypeVar("T")
 
 log = logging.getLogger("garden.ingest")
 
@@ -129,3 +133,30 @@ def limit_memory() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     limit = MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(MEMORY_BYTES, hard)
     resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+
+
+async def ahead(items: AsyncIterator[T]) -> AsyncIterator[T]:
+    """Yield *items*, of which some are made while earlier ones are used: files are read while others are embedded."""
+    made: asyncio.Queue[tuple[T | None, Exception | None]] = asyncio.Queue(AHEAD)
+
+    async def make() -> None:
+        try:
+            async for item in items:
+                await made.put((item, None))
+        except Exception as error:  # noqa: BLE001 - raised below, where the items are used
+            await made.put((None, error))
+        else:
+            await made.put((None, None))
+
+    making = asyncio.create_task(make())
+    try:
+        while True:
+            item, error = await made.get()
+            if error is not None:
+                raise error
+            if item is None:
+                return
+            yield item
+    finally:
+        making.cancel()
+        await asyncio.wait([making])

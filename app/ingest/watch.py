@@ -14,8 +14,7 @@ from app.ingest.documents import IngestReport, SkippedFile
 from app.ingest.find import FoundFile, find_files, found_below, source_name
 from app.ingest.loaders.table import ROWS
 from app.ingest.manifest import IngestManifest
-from app.ingest.pipeline import ingest_into, ingest_items
-from app.ingest.run import Item
+from app.ingest.pipeline import Item, ingest_into, ingest_items
 from graph.errors import RAGError
 
 QUIET_MS, LONGEST_MS = 300, 2_000

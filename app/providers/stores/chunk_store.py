@@ -15,10 +15,11 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 
+from answering.text.sentences import sentence_spans
 from app.providers.blocking import AsyncEmbeddings, run_blocking
 from app.providers.embeddings.vectors import Vectors, aquestion_vectors
 from app.providers.stores.hybrid import Candidate, HybridQuery, check_name, check_size
-from app.providers.stores.layout import Point, embedded_points, model_of
+from app.providers.stores.layout import Point, embedded, model_of
 from app.providers.stores.payloads import document_of, metadata_of
 from app.providers.stores.scoped import ScopedStore
 from graph.errors import CollectionMissing, ConfigurationError, RetrievalFailed, StoreUnavailable
@@ -140,8 +141,12 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
         if len(ids) != len(documents):
             raise ValueError(f"{len(documents)} documents, but {len(ids)} ids")
         ids = [id_ or str(uuid.uuid4()) for id_ in ids]
-        texts, metadata = [d.page_content for d in documents], [d.metadata for d in documents]
-        await self.aupsert(await embedded_points(ids, texts, metadata, self._embedding))
+        points = []
+        for id_, document in zip(ids, documents, strict=True):
+            spans = [list(span) for span in sentence_spans(document.page_content)]
+            metadata = {**document.metadata, "chunk_id": id_, "spans": spans}
+            points.append(Point(id_, document.page_content, metadata))
+        await self.aupsert(await embedded(points, self._embedding))
         return ids
 
     def delete(self, ids: list[str] | None = None, **_: Any) -> bool:

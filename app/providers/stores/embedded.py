@@ -182,6 +182,6 @@ def _row_of(point: Point) -> tuple[Any, ...]:
     words = np.array(list(point.weights().items()), WORD).tobytes()
     dense, sentences = point.dense.astype("<f4").tobytes(), point.sentences.astype("<f2").tobytes()
     stored = metadata, words, dense, point.text, sentences
-    document, hash_ = (str(point.metadata.get(name) or "") for name in ("document_id", "content_hash"))
     source = next((str(point.metadata[name]) for name in SOURCES if point.metadata.get(name) is not None), None)
-    return (point.chunk_id, document, chunk_index_of(point.metadata), hash_, source, checksum(stored), *stored)
+    position = chunk_index_of(point.metadata)
+    return (point.chunk_id, point.document_id, position, point.content_hash, source, checksum(stored), *stored)
