@@ -15,8 +15,7 @@ from app.ingest.loaders.pdf_columns import reading_order
 from app.ingest.loaders.pdf_forms import add_fields, read_forms
 from app.ingest.loaders.pdf_lines import Segment, columns_apart, rows
 from app.ingest.loaders.pdf_words import PageWords, Word, page_words
-from app.ingest.page_pictures import PagePicture
-from app.ingest.reading import limit_memory
+from app.ingest.reading import PagePicture, limit_memory
 
 DPI = 110
 MAX_PIXELS = 4_000_000

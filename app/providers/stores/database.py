@@ -185,6 +185,12 @@ def checksum(values: Sequence[str | bytes]) -> int:
     return zlib.crc32(b"".join(value.encode() if isinstance(value, str) else value for value in values))
 
 
+def version_of(connection: sqlite3.Connection) -> int:
+    """Return a number that changes with every write."""
+    (writes,) = connection.execute("SELECT writes FROM version").fetchone()
+    return int(writes)
+
+
 def stored_size(connection: sqlite3.Connection) -> int | None:
     """The dimension of the stored vectors; None where there are none."""
     size: int | None = connection.execute("SELECT (SELECT length(dense) / 4 FROM chunks LIMIT 1)").fetchone()[0]

@@ -16,13 +16,13 @@ import numpy as np
 import orjson
 from langchain_core.embeddings import Embeddings
 
+from app.providers.stores.catalog import replace_collection
 from app.providers.stores.chunk_store import ChunkStore
-from app.providers.stores.database import COLUMNS, WORD, Database, T, checksum, remove, select, stored_size
+from app.providers.stores.database import COLUMNS, WORD, Database, T, checksum, remove, select, stored_size, version_of
 from app.providers.stores.filters import SOURCES, Scalar, Where
 from app.providers.stores.hybrid import DocumentSummary, HybridHits, HybridQuery, summary
 from app.providers.stores.layout import CONTENT, METADATA, MODEL_FIELD, Point
 from app.providers.stores.payloads import as_candidate, chunk_index_of
-from app.providers.stores.replacement import replace_collection, version_of
 from app.providers.stores.segment_builder import build_segments
 from app.providers.stores.segments import View, ids_of
 from app.providers.stores.sql import FIELD_NAMES, values_of
