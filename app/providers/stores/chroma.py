@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 from chromadb.api.models.AsyncCollection import AsyncCollection
 from langchain_core.embeddings import Embeddings
+from langchain_core.utils.iter import batch_iterate
 
 from app.providers.embeddings.vectors import unit
 from app.providers.stores.chroma_client import ChromaClient
@@ -23,11 +24,11 @@ from app.providers.stores.filters import Condition, Where
 from app.providers.stores.hybrid import HybridHits, HybridQuery
 from app.providers.stores.layout import CONTENT, METADATA, Point
 from app.providers.stores.payloads import as_candidate, metadata_of, text_of, with_text
-from app.providers.stores.remote import SAMPLE, RemoteStore
+from app.providers.stores.remote import PAGE, SAMPLE, RemoteStore
 from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
 
-BATCH, PAGE = 128, 1000
-"""Chunks per request with vectors, and without."""
+BATCH = 128
+"""Chunks per request with vectors."""
 JSON_FIELDS = "json_fields"
 _NO_CHUNK = {"garden_nowhere": "nothing"}
 """A condition that matches no chunk."""
@@ -59,8 +60,7 @@ class ChromaStore(RemoteStore):
 
         vectors: list[Any] = [query.dense for query in queries]
         wanted: Any = ["documents", "metadatas", "embeddings"]
-        ask = partial(collection.query, vectors, n_results=limit, where=condition, include=wanted)
-        found: Any = await self._ask(ask)
+        found = await self._ask(collection.query, vectors, n_results=limit, where=condition, include=wanted)
         columns = (found["ids"], found["documents"], found["metadatas"], found["embeddings"])
         candidates = [
             [
@@ -77,24 +77,21 @@ class ChromaStore(RemoteStore):
         collection = await self._open(create=True)
         for point in points:
             self._fits(_size_of(collection), len(point.dense), ConfigurationError)
-        for at in range(0, len(points), BATCH):
-            await self._write(collection, {point.chunk_id: point for point in points[at : at + BATCH]})
+        for batch in batch_iterate(BATCH, points):
+            await self._write(collection, {point.chunk_id: point for point in batch})
 
     async def acount(self) -> int:
         try:
-            return await self._ask((await self._open()).count)
+            return int(await self._ask((await self._open()).count))
         except CollectionMissing:
             return 0
 
     async def acollection_names(self) -> list[str]:
         return [collection.name for collection in await self._ask(self._client.list_collections)]
 
-    async def adelete_collection(self, name: str) -> None:
-        await self._ask(partial(self._client.delete_collection, name))
-
     async def ahas(self, where: Where) -> bool:
-        read: Any = partial((await self._open()).get, where=await self._where(where), limit=1, include=[])
-        return bool((await self._ask(read))["ids"])
+        found = await self._ask((await self._open()).get, where=await self._where(where), limit=1, include=[])
+        return bool(found["ids"])
 
     async def apoints(self) -> AsyncIterator[list[Point]]:
         async for found in self._pages(BATCH, ["documents", "metadatas", "embeddings"]):
@@ -107,8 +104,7 @@ class ChromaStore(RemoteStore):
             ]
 
     async def _sample(self) -> list[dict[str, Any]]:
-        read: Any = partial((await self._open()).get, limit=SAMPLE, include=["documents", "metadatas"])
-        found = await self._ask(read)
+        found = await self._ask((await self._open()).get, limit=SAMPLE, include=["documents", "metadatas"])
         return list(map(self._payload, found["documents"], found["metadatas"]))
 
     def _payload(self, document: str | None, row: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -125,35 +121,36 @@ class ChromaStore(RemoteStore):
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         if not chunk_ids:
             return {}
-        found: Any = await self._ask(partial((await self._open()).get, list(set(chunk_ids))))
+        found = await self._ask((await self._open()).get, list(set(chunk_ids)))
         return dict(zip(found["ids"], map(self._payload, found["documents"], found["metadatas"]), strict=True))
 
     async def _remove(self, ids: Sequence[str]) -> None:
-        for at in range(0, len(ids), PAGE):
-            await self._ask(partial((await self._open()).delete, list(ids[at : at + PAGE])))
+        for batch in batch_iterate(PAGE, ids):
+            await self._ask((await self._open()).delete, batch)
 
     async def _pages(self, size: int, include: Any, where: Where = None) -> AsyncIterator[dict[str, Any]]:
         """Yield the columns of the matching chunks, page by page."""
-        read: Any = partial((await self._open()).get, where=await self._where(where), include=include)
+        read = partial((await self._open()).get, where=await self._where(where), include=include)
         offset = 0
-        while (found := await self._ask(partial(read, limit=size, offset=offset)))["ids"]:
+        while (found := await self._ask(read, limit=size, offset=offset))["ids"]:
             yield found
             offset += size
 
     async def _write(self, collection: AsyncCollection, batch: dict[str, Point]) -> None:
         ids, written = list(batch), list(batch.values())
-        found: Any = await self._ask(partial(collection.get, ids, include=["metadatas"]))
+        found = await self._ask(collection.get, ids, include=["metadatas"])
         stored = dict(zip(found["ids"], found["metadatas"], strict=True))
         vectors: Any = [point.dense for point in written]
         metadatas: Any = [flat(point.metadata, stored.get(point.chunk_id)) for point in written]
         texts = [point.text for point in written]
-        await self._ask(partial(collection.upsert, ids, vectors, metadatas, texts))
+        await self._ask(collection.upsert, ids, vectors, metadatas, texts)
 
     async def _where(self, where: Where) -> dict[str, Any] | None:
         return chroma_where(await self._exact(where, days=True)) if where else None
 
     async def _open(self, *, create: bool = False) -> AsyncCollection:
-        return await self._ask(partial(self._client.open_collection, create=create))
+        opened: AsyncCollection = await self._ask(self._client.open_collection, create=create)
+        return opened
 
 
 def _size_of(collection: AsyncCollection) -> int | None:

@@ -19,7 +19,7 @@ from answering.text.sentences import sentence_spans
 from app.providers.blocking import AsyncEmbeddings, run_blocking
 from app.providers.embeddings.vectors import Vectors, aquestion_vectors
 from app.providers.stores.hybrid import Candidate, HybridQuery, check_name, check_size
-from app.providers.stores.layout import Point, embedded, model_of
+from app.providers.stores.layout import MODEL_FIELD, Point, embedded
 from app.providers.stores.payloads import document_of, metadata_of
 from app.providers.stores.scoped import ScopedStore
 from graph.errors import CollectionMissing, ConfigurationError, RetrievalFailed, StoreUnavailable
@@ -80,7 +80,7 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
         """Return the name of the model that made the stored vectors; "" where no chunk says it, or there is none."""
         with suppress(CollectionMissing):
             if page := await anext(self.apoints(), None):
-                return model_of(page[0].metadata)
+                return str(page[0].metadata.get(MODEL_FIELD) or "")
         return ""
 
     async def adocuments(self) -> dict[str, str]:

@@ -16,11 +16,6 @@ MODEL_FIELD = "embedding_model"
 """Metadata of a chunk: which model its vectors are of."""
 
 
-def model_of(metadata: Mapping[str, Any]) -> str:
-    """Return the name of the model that made a chunk's vectors; "" where its metadata does not say."""
-    return str(metadata.get(MODEL_FIELD) or "")
-
-
 CONTENT, METADATA = "page_content", "metadata"
 """The payload's fields, as langchain-qdrant names them."""
 _CHUNKS = uuid.UUID("5b0c7b5e-51d5-5c55-9c0e-8a6f0f2f1d3a")
