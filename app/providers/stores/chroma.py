@@ -21,7 +21,7 @@ from langchain_core.utils.iter import batch_iterate
 from app.providers.embeddings.vectors import unit
 from app.providers.stores.chroma_client import ChromaClient
 from app.providers.stores.filters import Condition, Where
-from app.providers.stores.hybrid import HybridHits, HybridQuery
+from app.providers.stores.hybrid import HybridHits, HybridQuery, check_size
 from app.providers.stores.layout import CONTENT, METADATA, Point
 from app.providers.stores.payloads import as_candidate, metadata_of, text_of, with_text
 from app.providers.stores.remote import PAGE, SAMPLE, RemoteStore
@@ -56,7 +56,7 @@ class ChromaStore(RemoteStore):
         collection, condition = await self._open(), await self._where(where)
         if not limit or not (size := _size_of(collection)):
             return HybridHits([[] for _ in queries])
-        self._fits(size, len(queries[0].dense), StoreUnavailable)
+        check_size(self.collection, size, len(queries[0].dense), StoreUnavailable)
 
         vectors: list[Any] = [query.dense for query in queries]
         wanted: Any = ["documents", "metadatas", "embeddings"]
@@ -76,7 +76,7 @@ class ChromaStore(RemoteStore):
             return
         collection = await self._open(create=True)
         for point in points:
-            self._fits(_size_of(collection), len(point.dense), ConfigurationError)
+            check_size(self.collection, _size_of(collection), len(point.dense), ConfigurationError)
         for batch in batch_iterate(BATCH, points):
             await self._write(collection, {point.chunk_id: point for point in batch})
 

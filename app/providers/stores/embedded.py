@@ -20,7 +20,7 @@ from app.providers.stores.catalog import replace_collection
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.database import COLUMNS, WORD, Database, T, checksum, remove, select, stored_size, version_of
 from app.providers.stores.filters import SOURCES, Scalar, Where
-from app.providers.stores.hybrid import DocumentSummary, HybridHits, HybridQuery, summary
+from app.providers.stores.hybrid import DocumentSummary, HybridHits, HybridQuery, check_name, check_size, summary
 from app.providers.stores.layout import CONTENT, METADATA, MODEL_FIELD, Point
 from app.providers.stores.payloads import as_candidate, chunk_index_of
 from app.providers.stores.segment_builder import build_segments
@@ -57,8 +57,8 @@ class EmbeddedStore(ChunkStore):
     def open(self) -> None:
         """Create the collection, or raise ``ConfigurationError`` when its vectors do not fit the model's."""
         self.database.create()
-        self._made_by(self.database.read(_model_of), ConfigurationError)
-        self._fits(self.database.read(stored_size), self._known_size(), ConfigurationError)
+        check_name(self.collection, self.database.read(_model_of), self.model_name, ConfigurationError)
+        check_size(self.collection, self.database.read(stored_size), self._known_size(), ConfigurationError)
         super().open()
 
     async def amodel_name(self) -> str:
@@ -96,8 +96,9 @@ class EmbeddedStore(ChunkStore):
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         def job(connection: sqlite3.Connection) -> HybridHits:
-            self._fits(stored_size(connection), len(queries[0].dense), StoreUnavailable)
-            self._made_by(_model_of(connection), StoreUnavailable)  # another process may have moved it
+            check_size(self.collection, stored_size(connection), len(queries[0].dense), StoreUnavailable)
+            # another process may have moved it
+            check_name(self.collection, _model_of(connection), self.model_name, StoreUnavailable)
             self._view = view = self._view.updated(connection, self.database.folder)
             allowed = ids_of(select(connection, "id", where)) if where else None
             rankings, idf = view.hybrid(queries, limit, allowed)
@@ -163,8 +164,8 @@ class EmbeddedStore(ChunkStore):
     def _upsert(self, points: Sequence[Point], connection: sqlite3.Connection) -> None:
         size = stored_size(connection) or self._known_size() or len(points[0].dense)
         for point in points:
-            self._fits(size, len(point.dense), ConfigurationError)
-        self._made_by(_model_of(connection), ConfigurationError)
+            check_size(self.collection, size, len(point.dense), ConfigurationError)
+        check_name(self.collection, _model_of(connection), self.model_name, ConfigurationError)
         remove({"chunk_id": [point.chunk_id for point in points]}, connection)
         new = [_row_of(point) for point in points]
         connection.executemany(f"INSERT OR REPLACE INTO chunks VALUES (NULL{', ?' * len(new[0])})", new)

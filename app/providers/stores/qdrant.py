@@ -19,7 +19,7 @@ from app.providers.http.error_mapping import store_error
 from app.providers.http.transport import AiohttpTransport
 from app.providers.stores import qdrant_points
 from app.providers.stores.filters import Scalar, Where
-from app.providers.stores.hybrid import HybridHits, HybridQuery
+from app.providers.stores.hybrid import HybridHits, HybridQuery, check_size
 from app.providers.stores.layout import METADATA, Point, point_id
 from app.providers.stores.payloads import metadata_of, with_text
 from app.providers.stores.qdrant_filters import present, qdrant_filter
@@ -60,7 +60,7 @@ class QdrantStore(RemoteStore):
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         """See ``HybridStore``; without a sparse channel there is no ``idf``."""
         layout = await self._described()
-        self._fits(layout.size, len(queries[0].dense), StoreUnavailable)
+        check_size(self.collection, layout.size, len(queries[0].dense), StoreUnavailable)
         if not layout.sparse:
             self._note("no_sparse_vectors", effect="keywords do not count")
         if not layout.sentences:
@@ -82,7 +82,7 @@ class QdrantStore(RemoteStore):
             await self._create(len(points[0].dense))
             layout = await self._described()
         for point in points:
-            self._fits(layout.size, len(point.dense), ConfigurationError)
+            check_size(self.collection, layout.size, len(point.dense), ConfigurationError)
         for batch in batch_iterate(BATCH, points):
             rows = [qdrant_points.point_struct(point, layout) for point in batch]
             await self._ask(self._client.upsert, self.collection, rows, wait=True)
