@@ -23,7 +23,7 @@ from app.providers.stores.chroma_client import ChromaClient
 from app.providers.stores.filters import Condition, Where
 from app.providers.stores.hybrid import HybridHits, HybridQuery, check_size
 from app.providers.stores.layout import CONTENT, METADATA, Point
-from app.providers.stores.payloads import as_candidate, metadata_of, text_of, with_text
+from app.providers.stores.payloads import as_candidate, as_point, metadata_of, with_text
 from app.providers.stores.remote import PAGE, SAMPLE, RemoteStore
 from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
 
@@ -97,11 +97,8 @@ class ChromaStore(RemoteStore):
         async for found in self._pages(BATCH, ["documents", "metadatas", "embeddings"]):
             vectors = unit(found["embeddings"])
             reads = map(self._payload, found["documents"], found["metadatas"])
-            yield [
-                Point(str(metadata.get("chunk_id") or row_id), text_of(read), metadata, vector, vector[None][:0])
-                for row_id, read, vector in zip(found["ids"], reads, vectors, strict=True)
-                for metadata in [metadata_of(read)]
-            ]
+            rows = zip(found["ids"], reads, vectors, strict=True)
+            yield [as_point(row_id, read, vector, vector[None][:0]) for row_id, read, vector in rows]
 
     async def _sample(self) -> list[dict[str, Any]]:
         found = await self._ask((await self._open()).get, limit=SAMPLE, include=["documents", "metadatas"])

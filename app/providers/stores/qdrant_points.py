@@ -16,7 +16,7 @@ from qdrant_client import models
 from app.providers.embeddings.vectors import Vectors, unit
 from app.providers.stores.hybrid import SIMILARITY_SHARE, Candidate, HybridQuery, highest
 from app.providers.stores.layout import METADATA, Point, point_id
-from app.providers.stores.payloads import as_candidate, metadata_of, text_of, with_text
+from app.providers.stores.payloads import as_candidate, as_point, with_text
 
 DENSE, SPARSE, SENTENCES = "dense", "bm25", "sentences"
 INDEXED_PATHS = tuple(f"{METADATA}.{name}" for name in ("document_id", "source", "status", "priority"))
@@ -149,16 +149,9 @@ def candidate_of(record: Any, layout: CollectionLayout, text_field: str) -> Cand
 
 
 def point_of(record: Any, layout: CollectionLayout, text_field: str) -> Point:
-    """Return a stored point as a ``Point``, also one that another program wrote."""
-    record_id, metadata, dense = str(record.id), metadata_of(record.payload), vectors_of(record)[layout.dense]
-    return Point(
-        chunk_id=str(metadata.get("chunk_id") or record_id),
-        text=text_of(with_text(record.payload, text_field)),
-        metadata=metadata,
-        dense=unit(dense),
-        sentences=sentences_of(record, layout),
-        sparse=sparse_of(record, layout),
-    )
+    """A stored point as a ``Point``; *text_field* as for ``candidate_of``."""
+    dense, sentences = unit(vectors_of(record)[layout.dense]), sentences_of(record, layout)
+    return as_point(str(record.id), with_text(record.payload, text_field), dense, sentences, sparse_of(record, layout))
 
 
 def point_ids(chunk_id: str) -> list[Any]:
