@@ -176,25 +176,21 @@ def limit_memory() -> None:
 
 async def ahead(items: AsyncIterator[T]) -> AsyncIterator[T]:
     """Yield *items*, of which some are made while earlier ones are used: files are read while others are embedded."""
-    made: asyncio.Queue[tuple[T | None, Exception | None]] = asyncio.Queue(AHEAD)
+    made: asyncio.Queue[T | Exception | None] = asyncio.Queue(AHEAD)
 
     async def make() -> None:
         try:
             async for item in items:
-                await made.put((item, None))
+                await made.put(item)
+            await made.put(None)
         except Exception as error:  # noqa: BLE001 - raised below, where the items are used
-            await made.put((None, error))
-        else:
-            await made.put((None, None))
+            await made.put(error)
 
     making = asyncio.create_task(make())
     try:
-        while True:
-            item, error = await made.get()
-            if error is not None:
-                raise error
-            if item is None:
-                return
+        while (item := await made.get()) is not None:
+            if isinstance(item, Exception):
+                raise item
             yield item
     finally:
         making.cancel()

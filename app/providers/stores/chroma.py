@@ -146,8 +146,10 @@ class ChromaStore(RemoteStore):
         return chroma_where(await self._exact(where, days=True)) if where else None
 
     async def _open(self, *, create: bool = False) -> AsyncCollection:
-        opened: AsyncCollection = await self._ask(self._client.open_collection, create=create)
-        return opened
+        """Look the collection up; *create* makes it, for cosines, where there is none."""
+        made = partial(self._client.get_or_create_collection, configuration={"hnsw": {"space": "cosine"}})
+        found = await self._ask(made if create else self._client.get_collection, self.collection)
+        return AsyncCollection(self._client, found, embedding_function=None)
 
 
 def _size_of(collection: AsyncCollection) -> int | None:

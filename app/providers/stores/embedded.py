@@ -57,8 +57,9 @@ class EmbeddedStore(ChunkStore):
     def open(self) -> None:
         """Create the collection, or raise ``ConfigurationError`` when its vectors do not fit the model's."""
         self.database.create()
-        check_name(self.collection, self.database.read(_model_of), self.model_name, ConfigurationError)
-        check_size(self.collection, self.database.read(stored_size), self._known_size(), ConfigurationError)
+        with self.database.reading() as connection:
+            check_name(self.collection, _model_of(connection), self.model_name, ConfigurationError)
+            check_size(self.collection, stored_size(connection), self._known_size(), ConfigurationError)
         super().open()
 
     async def amodel_name(self) -> str:
@@ -130,9 +131,8 @@ class EmbeddedStore(ChunkStore):
 
     async def aoptimize(self) -> None:
         """Return when what is stored now is in memory-mapped segments, except for a small rest."""
-        await self._run(
-            self._builder, partial(build_segments, self.database, self.build_from)
-        )  # after one that is running
+        # after one that is running
+        await self._run(self._builder, partial(build_segments, self.database, self.build_from))
 
     def close(self) -> None:
         self._closed = True

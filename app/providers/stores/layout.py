@@ -21,10 +21,6 @@ CONTENT, METADATA = "page_content", "metadata"
 _CHUNKS = uuid.UUID("5b0c7b5e-51d5-5c55-9c0e-8a6f0f2f1d3a")
 
 
-def _no_vectors() -> Vectors:
-    return np.zeros((0, 0), np.float32)
-
-
 @dataclass(frozen=True, slots=True)
 class Point:
     """One chunk, to be embedded or as it is stored.
@@ -38,8 +34,8 @@ class Point:
     chunk_id: str
     text: str
     metadata: dict[str, Any]
-    dense: Vectors = field(default_factory=_no_vectors)
-    sentences: Vectors = field(default_factory=_no_vectors)
+    dense: Vectors = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    sentences: Vectors = field(default_factory=lambda: np.zeros((0, 0), np.float32))
     sparse: Mapping[int, float] | None = None
 
     @property
