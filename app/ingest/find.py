@@ -68,7 +68,6 @@ def find_files(root: Path) -> Iterator[FoundFile | SkippedFile]:
 
 
 def sample_paths() -> list[Path]:
-    """Return the sample documents, by name."""
     return sorted(path for path in SAMPLE_FOLDER.iterdir() if path.suffix in SAMPLES)
 
 

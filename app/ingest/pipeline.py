@@ -215,6 +215,5 @@ class _IngestRun:
 
 
 async def _each(items: Iterable[Any]) -> AsyncIterator[Any]:
-    """Yield *items*, for a loop over a stream."""
     for item in items:
         yield item

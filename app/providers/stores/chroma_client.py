@@ -34,7 +34,6 @@ class ChromaClient(AsyncFastAPI):
         )
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._http.aclose()
 
     @override

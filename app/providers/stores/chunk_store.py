@@ -128,7 +128,6 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
 
     @property
     def embeddings(self) -> Embeddings:
-        """The embedding model of questions and documents."""
         return self._embedding
 
     def add_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:

@@ -110,7 +110,6 @@ class Database:
                 idle.append(connection)
 
     def read(self, job: Callable[[sqlite3.Connection], T]) -> T:
-        """Run *job* on one snapshot of the collection."""
         with self.reading() as connection:
             return job(connection)
 
@@ -124,7 +123,6 @@ class Database:
             return done
 
     def close(self) -> None:
-        """Close every connection."""
         for idle in self._idle.values():
             while idle:
                 idle.pop().close()
@@ -198,7 +196,6 @@ def stored_size(connection: sqlite3.Connection) -> int | None:
 
 
 def select(connection: sqlite3.Connection, columns: str, where: Where = None, rest: str = "") -> sqlite3.Cursor:
-    """Select columns of the chunks that pass a filter."""
     clause, values = condition(where) if where else ("TRUE", [])
     return connection.execute(f"SELECT {columns} FROM chunks WHERE {clause} {rest}", values)
 

@@ -66,11 +66,9 @@ class EmbeddedStore(ChunkStore):
         return await self._read(_model_of)
 
     async def aversion(self) -> int:
-        """Return a number that changes with every write."""
         return await self._read(version_of)
 
     async def areplace(self, by: str, kept: str, version: int) -> Path | None:
-        """See ``replace_collection``."""
         return await self._run(self._writer, partial(replace_collection, self.database, by, kept, version))
 
     async def aupsert(self, points: Sequence[Point]) -> None:

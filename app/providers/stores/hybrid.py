@@ -27,10 +27,10 @@ K1 = 0.9
 """Saturation of a term's frequency."""
 B = 0.4
 """How much a chunk's length counts."""
-INTERNAL_FIELDS = {"spans", "content_hash", "chunk_id", "chunk_index"}
-"""Metadata fields that are no use to filter by, and are not named to callers."""
 AVERAGE_STEMS = 80.0
 """Length, in stems, of the chunk for which length changes nothing. Fixed, so that a stored weight never ages."""
+INTERNAL_FIELDS = {"spans", "content_hash", "chunk_id", "chunk_index"}
+"""Metadata fields that are no use to filter by, and are not named to callers."""
 
 
 @dataclass(frozen=True, slots=True)
