@@ -22,7 +22,6 @@ from app.providers.stores.filters import Scalar, Where
 from app.providers.stores.hybrid import HybridHits, HybridQuery, check_size
 from app.providers.stores.layout import METADATA, Point, point_id
 from app.providers.stores.payloads import metadata_of, with_text
-from app.providers.stores.qdrant_filters import present, qdrant_filter
 from app.providers.stores.qdrant_points import CollectionLayout, sparse_of
 from app.providers.stores.remote import PAGE, SAMPLE, RemoteStore
 from app.settings import Settings
@@ -160,7 +159,7 @@ class QdrantStore(RemoteStore):
     async def ahas_field(self, name: str) -> bool:
         """See ``ChunkStore``; asked of the server, as ``afield_names`` reads only one page."""
         layout = await self._described()
-        return await self._has(present(name, nested=layout.ours))
+        return await self._has(qdrant_points.present(name, nested=layout.ours))
 
     async def afield_names(self) -> set[str]:
         page = await anext(self._pages(limit=PAGE, with_payload=True))
@@ -209,4 +208,4 @@ class QdrantStore(RemoteStore):
 
     async def _filter(self, where: Where) -> models.Filter | None:
         exact = await self._exact(where, days=False) if where else []
-        return qdrant_filter(exact, nested=(await self._described()).ours)
+        return qdrant_points.qdrant_filter(exact, nested=(await self._described()).ours)
