@@ -60,7 +60,7 @@ class ChromaStore(RemoteStore):
 
         vectors: list[Any] = [query.dense for query in queries]
         wanted: Any = ["documents", "metadatas", "embeddings"]
-        found = await self._ask(collection.query, vectors, n_results=limit, where=condition, include=wanted)
+        found: Any = await self._ask(collection.query, vectors, n_results=limit, where=condition, include=wanted)
         columns = (found["ids"], found["documents"], found["metadatas"], found["embeddings"])
         candidates = [
             [
@@ -82,7 +82,7 @@ class ChromaStore(RemoteStore):
 
     async def acount(self) -> int:
         try:
-            return int(await self._ask((await self._open()).count))
+            return await self._ask((await self._open()).count)
         except CollectionMissing:
             return 0
 
@@ -90,7 +90,7 @@ class ChromaStore(RemoteStore):
         return [collection.name for collection in await self._ask(self._client.list_collections)]
 
     async def ahas(self, where: Where) -> bool:
-        found = await self._ask((await self._open()).get, where=await self._where(where), limit=1, include=[])
+        found: Any = await self._ask((await self._open()).get, where=await self._where(where), limit=1, include=[])
         return bool(found["ids"])
 
     async def apoints(self) -> AsyncIterator[list[Point]]:
@@ -101,7 +101,7 @@ class ChromaStore(RemoteStore):
             yield [as_point(row_id, read, vector, vector[None][:0]) for row_id, read, vector in rows]
 
     async def _sample(self) -> list[dict[str, Any]]:
-        found = await self._ask((await self._open()).get, limit=SAMPLE, include=["documents", "metadatas"])
+        found: Any = await self._ask((await self._open()).get, limit=SAMPLE, include=["documents", "metadatas"])
         return list(map(self._payload, found["documents"], found["metadatas"]))
 
     def _payload(self, document: str | None, row: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class ChromaStore(RemoteStore):
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         if not chunk_ids:
             return {}
-        found = await self._ask((await self._open()).get, list(set(chunk_ids)))
+        found: Any = await self._ask((await self._open()).get, list(set(chunk_ids)))
         return dict(zip(found["ids"], map(self._payload, found["documents"], found["metadatas"]), strict=True))
 
     async def _remove(self, ids: Sequence[str]) -> None:
@@ -127,7 +127,7 @@ class ChromaStore(RemoteStore):
 
     async def _pages(self, size: int, include: Any, where: Where = None) -> AsyncIterator[dict[str, Any]]:
         """Yield the columns of the matching chunks, page by page."""
-        read = partial((await self._open()).get, where=await self._where(where), include=include)
+        read: Any = partial((await self._open()).get, where=await self._where(where), include=include)
         offset = 0
         while (found := await self._ask(read, limit=size, offset=offset))["ids"]:
             yield found
@@ -135,7 +135,7 @@ class ChromaStore(RemoteStore):
 
     async def _write(self, collection: AsyncCollection, batch: dict[str, Point]) -> None:
         ids, written = list(batch), list(batch.values())
-        found = await self._ask(collection.get, ids, include=["metadatas"])
+        found: Any = await self._ask(collection.get, ids, include=["metadatas"])
         stored = dict(zip(found["ids"], found["metadatas"], strict=True))
         vectors: Any = [point.dense for point in written]
         metadatas: Any = [flat(point.metadata, stored.get(point.chunk_id)) for point in written]

@@ -88,7 +88,7 @@ class QdrantStore(RemoteStore):
 
     async def acount(self) -> int:
         try:
-            return int((await self._ask(self._client.count, self.collection)).count)
+            return (await self._ask(self._client.count, self.collection)).count
         except CollectionMissing:
             return 0
 

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from langchain_core.embeddings import Embeddings
 
@@ -25,6 +25,8 @@ PAGE = 1000
 """Chunks per request without vectors."""
 SAMPLE = 16
 """Chunks that are read to see whether they have text."""
+P = ParamSpec("P")
+T = TypeVar("T")
 log = logging.getLogger("garden.store")
 
 
@@ -118,7 +120,7 @@ class RemoteStore(ChunkStore):
     def close(self) -> None:
         run_blocking(self.aclose())
 
-    async def _ask(self, call: Callable[..., Awaitable[Any]], *args: Any, **options: Any) -> Any:
+    async def _ask(self, call: Callable[P, Awaitable[T]], *args: P.args, **options: P.kwargs) -> T:
         """Await a call of the client, retried where that may help, with errors of ``graph.errors``."""
         return await self._calls.acall(partial(call, *args, **options))
 
