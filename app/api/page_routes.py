@@ -16,9 +16,9 @@ from app.api.middleware import ApiKeys, may_write
 from app.api.schemas import WireModel
 from app.api.uploads import MAX_UPLOAD
 from app.bootstrap.collections import Collections
+from app.ingest.find import SAMPLE_FOLDER, sample_paths
 from app.ingest.loaders.table import LOADERS
-from app.ingest.page_pictures import PagePictures
-from app.ingest.samples import SAMPLE_FOLDER, sample_paths
+from app.ingest.reading import PagePictures
 from graph.errors import UnknownCollection
 
 PDF, PNG = "application/pdf", "image/png"

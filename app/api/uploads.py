@@ -17,12 +17,11 @@ from app.api.middleware import ApiKeys, require_writer
 from app.api.upload_folder import upload_folder
 from app.bootstrap.collections import Collections, OpenCollection
 from app.ingest.collection_writer import CollectionWriter
-from app.ingest.documents import MAX_ID_CHARS, IngestReport, nfc
+from app.ingest.documents import MAX_ID_CHARS, IngestReport, Progress, nfc
 from app.ingest.find import FoundFile
 from app.ingest.loaders.table import FORMATS, LOADERS
 from app.ingest.manifest import IngestManifest, is_folder_and_file, keep_upload, uploads_of
-from app.ingest.pipeline import ingest_items
-from app.ingest.run import OnProgress, Progress
+from app.ingest.pipeline import OnProgress, ingest_items
 from graph.errors import InvalidInput, RAGError
 from graph.state import failure_of
 

@@ -12,11 +12,11 @@ from app.ops.access import access_var
 from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel
 from app.providers.embeddings.vectors import valid_unicode
+from app.providers.stores import COLLECTION_NAME
 from app.providers.stores.catalog import acollection_names, adelete_collection
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.database import FILE
 from app.providers.stores.make import make_store
-from app.providers.stores.names import COLLECTION_NAME
 from app.settings import Settings
 from graph.errors import ConfigurationError, InvalidInput, StoreUnavailable, UnknownCollection
 

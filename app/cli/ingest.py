@@ -17,12 +17,10 @@ from rich.text import Text
 
 from app.bootstrap.storage import Storage
 from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, progress, run_in_storage
-from app.ingest.documents import IngestReport
-from app.ingest.find import other_types
+from app.ingest.documents import IngestReport, Progress
+from app.ingest.find import SAMPLE_FOLDER, other_types, sample_paths
 from app.ingest.manifest import IngestManifest
-from app.ingest.pipeline import ingest_into, ingest_items
-from app.ingest.run import Item, Progress
-from app.ingest.samples import SAMPLE_FOLDER, sample_paths
+from app.ingest.pipeline import Item, ingest_into, ingest_items
 from app.ingest.tasks import read_tasks, task_document
 from app.ingest.web import WebLimits, ingest_web
 from graph.errors import InvalidInput

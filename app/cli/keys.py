@@ -9,7 +9,7 @@ from rich.table import Table
 
 from app.cli.shared import OK, JsonFlag, print_json
 from app.ops.key_file import KeyFile
-from app.providers.stores.names import COLLECTION_NAME
+from app.providers.stores import COLLECTION_NAME
 from app.settings import load_settings
 from graph.errors import InvalidInput
 

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from app.cli.shared import OK, CollectionOption, JsonFlag, print_json, progress
-from app.ingest.transfer.reembed import Reembedded, reembed
+from app.ingest.transfer.copy import Reembedded, reembed
 from app.providers.embeddings.models import EmbeddingModel, make_embeddings
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.embedded import EmbeddedStore

@@ -115,7 +115,6 @@ def _joined(fragments: Iterable[str], limit: int, separator: str = "\n") -> Iter
 
 
 def _fitting(items: Iterable[T], limit: int, size_of: Callable[[T], float]) -> Iterator[list[T]]:
-    """Yield as many parts together as fit."""
     held: list[T] = []
     size = 0.0
     for item in items:

@@ -4,7 +4,7 @@ A loader reads ``Block`` → ``LoadedDocument``; the splitter makes ``TextChunk`
 """
 
 import unicodedata
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, NonNegativeInt, PositiveInt
 
@@ -119,6 +119,16 @@ class UnreadType(_Data):
     files: int
     example: str
     reason: str
+
+
+class Progress(NamedTuple):
+    """Progress of an ingest: files read of all, documents seen, chunks written of those to write."""
+
+    files_read: int
+    files: int
+    documents: int
+    chunks: int
+    chunks_found: int
 
 
 class IngestReport(_Data):

@@ -25,6 +25,10 @@ WHY_NOT = {
     **dict.fromkeys((".exe", ".dll", ".so", ".bin", ".o", ".class"), "a program"),
 }
 """Suffix → what to do about a file that no loader reads, or what it is."""
+SAMPLE_FOLDER = Path(__file__).resolve().parents[2] / "knowledge"
+"""Beside ``app`` in a checkout and in an installed wheel."""
+SAMPLES = (".md", ".html", ".txt", ".rst", ".pdf")
+"""Suffixes of the sample documents; the JSON files are questions and tasks."""
 NO_FILE = "a broken link, a pipe or a device"
 
 
@@ -63,6 +67,10 @@ def find_files(root: Path) -> Iterator[FoundFile | SkippedFile]:
         yield FoundFile(root, name) if root.is_file() else SkippedFile(path=name, reason=NO_FILE)
 
 
+def sample_paths() -> list[Path]:
+    return sorted(path for path in SAMPLE_FOLDER.iterdir() if path.suffix in SAMPLES)
+
+
 def other_types(roots: Iterable[Path]) -> tuple[UnreadType, ...]:
     """Return the types of files below the folders ``roots`` that no loader reads, the most frequent first."""
     below = ((root, Path(parent, name)) for root in roots for parent, _, names in os.walk(root) for name in names)
@@ -89,14 +97,6 @@ def find_file(root: Path, source: str) -> FoundFile | None:
     hidden = any(part.startswith(".") for part in Path(source).parts)
     inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
     return FoundFile(path, source) if inside and not hidden else None
-
-
-def found_below(root: Path, path: Path) -> FoundFile | None:
-    """Return a file below ``root`` by its path, as ``find_file`` does, one of several documents too."""
-    folder = root if root.is_dir() else root.parent
-    if path.suffix.lower() in ROWS:
-        return FoundFile(path, source_name(path.relative_to(folder))) if path.is_file() else None
-    return find_file(root, path.relative_to(folder).as_posix())
 
 
 def readable_name(path: Path) -> str:

@@ -65,11 +65,8 @@ class IngestManifest:
 
     def unwatched(self) -> None:
         """Record that these paths are watched no longer."""
-        _change(
-            self._collection,
-            "UPDATE folders SET watched = NULL WHERE path = ?",
-            [(_key(path),) for path in self._paths],
-        )
+        rows = [(root,) for root in self._roots]
+        _change(self._collection, "UPDATE folders SET watched = NULL WHERE path = ?", rows)
 
     def brings(self, document_id: str, path: Path | str) -> None:
         """Record that a document was found under *path*; of several paths the first counts."""

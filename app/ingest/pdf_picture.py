@@ -13,10 +13,9 @@ import pypdfium2
 
 from app.ingest.loaders.pdf_columns import reading_order
 from app.ingest.loaders.pdf_forms import add_fields, read_forms
-from app.ingest.loaders.pdf_lines import Segment, columns_apart, rows
-from app.ingest.loaders.pdf_words import PageWords, Word, page_words
-from app.ingest.page_pictures import PagePicture
-from app.ingest.reading import limit_memory
+from app.ingest.loaders.pdf_lines import columns_apart, rows
+from app.ingest.loaders.pdf_words import PageWords, page_words
+from app.ingest.reading import PagePicture, limit_memory
 
 DPI = 110
 MAX_PIXELS = 4_000_000
@@ -61,7 +60,8 @@ def quote_boxes(page: PageWords, quote: str) -> list[Box]:
     Only letters and digits count, since reading joins hyphenated words. Of a table's row the longest cell is found at
     its first place, the others nearest to it, on their side of it.
     """
-    words = [word for region in reading_order(columns_apart(page.words)) for word in _in_order(region)]
+    regions = reading_order(columns_apart(page.words))
+    words = [word for region in regions for row in rows(region) for segment in row for word in segment.words]
     letters = [_letters(word.text) for word in words]
     starts = [0]
     for word in letters:
@@ -90,12 +90,6 @@ def quote_boxes(page: PageWords, quote: str) -> list[Box]:
         )
         for line in lines
     ]
-
-
-def _in_order(region: Sequence[Segment]) -> Iterator[Word]:
-    for row in rows(region):
-        for segment in row:
-            yield from segment.words
 
 
 def _letters(text: str) -> str:

@@ -1,8 +1,8 @@
-"""Read and split files in a separate process, killed when a file takes too long.
+"""Read and split files, and draw pages of PDFs, in separate processes that are killed when they take too long.
 
-One process serves file after file; an endless loop, exhausted memory or a crash costs its caller that file alone.
-Requests are JSON lines on standard input; answers are ``{"document"}``, ``{"skipped"}``, ``{"failed"}`` (a defect), and
-``{"reading"}`` while a slow file is read, and ``{"done"}`` after each file.
+A crafted file may crash or occupy the process that opens it: an endless loop, exhausted memory or a crash costs that
+file alone. One process reads file after file. Requests are JSON lines on standard input; answers are ``{"document"}``,
+``{"skipped"}``, ``{"failed"}`` (a defect), ``{"reading"}`` while a slow file is read, and ``{"done"}`` after each file.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
@@ -23,14 +24,23 @@ from app.ingest.find import FoundFile
 from app.ingest.loaders.table import ON_PROGRESS, ROWS, load_file
 from app.ingest.split import split_document
 
-START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from app.ingest.reading import serve; serve()"
-"""The program of the process: it finds modules where this one does, and does not run the user's script again."""
+START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+"""A process finds modules where this one does, and does not run the user's script again."""
+READ = START + "from app.ingest.reading import serve; serve()"
+DRAW = START + "from app.ingest.pdf_picture import main; main()"
 SECONDS_PER_FILE = 60.0
 SECONDS_PER_MEGABYTE = 10.0
 """Time limit of a file's next document, or of its next sign that it is read: the sum, by the file's size."""
 MEMORY_BYTES = 4 * 1024**3
 """Address space of the process."""
 MAX_ANSWER_BYTES = 1 << 31
+MAX_PICTURE_SECONDS = 20.0
+"""Time limit of a picture, the start of its process included."""
+MAX_PICTURES = 2
+"""Most pictures drawn at once; others wait."""
+AHEAD = 32
+"""Items that are made before they are used."""
+T = TypeVar("T")
 
 log = logging.getLogger("garden.ingest")
 
@@ -38,7 +48,7 @@ log = logging.getLogger("garden.ingest")
 class FileReaderProcess(AbstractAsyncContextManager["FileReaderProcess"]):
     """Reads files one after the other; an async context manager that leaves no process behind."""
 
-    def __init__(self, seconds_per_file: float = SECONDS_PER_FILE, program: str = START) -> None:
+    def __init__(self, seconds_per_file: float = SECONDS_PER_FILE, program: str = READ) -> None:
         self.seconds_per_file = seconds_per_file
         self.process: Process | None = None
         self._program = program
@@ -79,15 +89,7 @@ class FileReaderProcess(AbstractAsyncContextManager["FileReaderProcess"]):
     async def _ask(self, file: FoundFile) -> asyncio.StreamReader:
         """Send the request, starting a process if needed; return the stream of answers."""
         if self.process is None or self.process.returncode is not None:
-            self.process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                *("-c", self._program, json.dumps(sys.path)),
-                stdin=PIPE,
-                stdout=PIPE,
-                stderr=DEVNULL,
-                start_new_session=True,
-                limit=MAX_ANSWER_BYTES,
-            )
+            self.process = await _started(self._program, start_new_session=True, limit=MAX_ANSWER_BYTES)
         assert self.process.stdin
         assert self.process.stdout
         self.process.stdin.write(orjson.dumps({"path": str(file.path.absolute()), "source": file.source}) + b"\n")
@@ -99,6 +101,47 @@ class FileReaderProcess(AbstractAsyncContextManager["FileReaderProcess"]):
             if process.returncode is None:
                 process.kill()
             await process.communicate()
+
+
+class PagePicture(NamedTuple):
+    """A page as PNG, its 1-based number, and how many rectangles mark the quote: 0 where it was not found."""
+
+    png: bytes
+    page: int
+    marks: int
+
+
+class PagePictures:
+    """Draws pages, each in a process of its own, at most ``MAX_PICTURES`` at once."""
+
+    def __init__(self) -> None:
+        self._drawing = asyncio.Semaphore(MAX_PICTURES)
+
+    async def draw(self, path: Path, page: int, quote: str) -> PagePicture | None:
+        """Return what ``pdf_picture.draw_page`` returns; None where it fails or takes too long."""
+        async with self._drawing:
+            process = await _started(DRAW)
+            request = orjson.dumps({"path": str(path), "page": page, "quote": quote})
+            try:
+                async with asyncio.timeout(MAX_PICTURE_SECONDS):
+                    drawn, _ = await process.communicate(request)
+            except TimeoutError:
+                return None
+            finally:
+                if process.returncode is None:
+                    process.kill()
+                    await process.wait()
+        if process.returncode:
+            return None
+        numbers, _, png = drawn.partition(b"\n")
+        number, marks = map(int, numbers.split())
+        return PagePicture(png, number, marks)
+
+
+async def _started(program: str, **options: Any) -> Process:
+    return await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", program, json.dumps(sys.path)), stdin=PIPE, stdout=PIPE, stderr=DEVNULL, **options
+    )
 
 
 def serve() -> None:
@@ -128,3 +171,26 @@ def limit_memory() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     limit = MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(MEMORY_BYTES, hard)
     resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+
+
+async def ahead(items: AsyncIterator[T]) -> AsyncIterator[T]:
+    """Yield *items*, of which some are made while earlier ones are used: files are read while others are embedded."""
+    made: asyncio.Queue[T | Exception | None] = asyncio.Queue(AHEAD)
+
+    async def make() -> None:
+        try:
+            async for item in items:
+                await made.put(item)
+            await made.put(None)
+        except Exception as error:  # noqa: BLE001 - raised below, where the items are used
+            await made.put(error)
+
+    making = asyncio.create_task(make())
+    try:
+        while (item := await made.get()) is not None:
+            if isinstance(item, Exception):
+                raise item
+            yield item
+    finally:
+        making.cancel()
+        await asyncio.wait([making])

@@ -19,6 +19,8 @@ LIMIT = 240
 """Word pieces of title, chapter, heading and text together: the encoder reads 256, and the count is an estimate."""
 LEADING_CHARS = 200
 """Longest line that may lead to what follows it."""
+LEADING_ENDS = (":", "：")
+"""Ends of a section that only leads on; what says something stays in its own section, which a citation names."""
 TINY = 40
 """Characters below which a section that only leads on joins the next one of the same page and chapter in one chunk."""
 
@@ -77,9 +79,7 @@ def _drafts(document: LoadedDocument) -> Iterator[tuple[Block, str, tuple[Span, 
         size = _size(before)
         if (
             sum(len(block.text) for block in run) < TINY
-            and run[-1].text.endswith(
-                (":", "：")
-            )  # what says something stays in its own section, which a citation names
+            and run[-1].text.endswith(LEADING_ENDS)
             and following
             and (following.chunk_id, following.chapter, following.page) == (None, first.chapter, first.page)
             and size < LIMIT // 3

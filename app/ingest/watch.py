@@ -10,12 +10,11 @@ from pathlib import Path
 from watchfiles import Change, awatch
 
 from app.ingest.collection_writer import CollectionWriter
-from app.ingest.documents import IngestReport, SkippedFile
-from app.ingest.find import FoundFile, find_files, found_below, source_name
+from app.ingest.documents import IngestReport
+from app.ingest.find import FoundFile, find_file, find_files, source_name
 from app.ingest.loaders.table import ROWS
 from app.ingest.manifest import IngestManifest
-from app.ingest.pipeline import ingest_into, ingest_items
-from app.ingest.run import Item
+from app.ingest.pipeline import Item, ingest_into, ingest_items
 from graph.errors import RAGError
 
 QUIET_MS, LONGEST_MS = 300, 2_000
@@ -113,12 +112,12 @@ class Watcher:
 
     def _items(self, path: Path) -> Iterator[Item]:
         """Yield the files to read of one changed path: itself, or all below a folder."""
-        root = self._root_of(path)
-        below = find_files(path) if path.is_dir() else [found_below(root, path)]
-        for entry in below:
+        root, folder = self._root_of(path), self._folder_of(path)
+        found = find_files(path) if path.is_dir() else [find_file(root, path.relative_to(folder).as_posix())]
+        for entry in found:
             if isinstance(entry, FoundFile):
-                yield root, FoundFile(entry.path, source_name(entry.path.relative_to(self._folder_of(path))))
-            elif isinstance(entry, SkippedFile):
+                yield root, FoundFile(entry.path, source_name(entry.path.relative_to(folder)))
+            elif entry:
                 yield root, entry
 
     def _is_watched(self, _change: Change, path: str) -> bool:

@@ -22,8 +22,7 @@ from app.ingest.find import FoundFile
 from app.ingest.loaders.archive import parse_xml, reading
 from app.ingest.loaders.text_encoding import Unreadable, decode
 from app.ingest.manifest import IngestManifest
-from app.ingest.pipeline import ingest_items
-from app.ingest.run import OnProgress
+from app.ingest.pipeline import OnProgress, ingest_items
 from graph.errors import InvalidInput
 
 TYPES = {"text/html": ".html", "text/plain": ".txt", "text/markdown": ".md", "application/pdf": ".pdf"}

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any
 
-from app.ingest.collection_writer import CollectionWriter, pending_chunks
+from app.ingest.collection_writer import CollectionWriter
 from app.ingest.tasks import Priority, Status, Task, task_document
 from app.providers.chat.chat_model import ChatModel
 from app.providers.embeddings.models import EmbeddingModel
@@ -44,8 +44,7 @@ class TaskService:
 
         Raises ``InvalidInput`` naming the field, ``StoreUnavailable`` or ``EmbeddingUnavailable``.
         """
-        document = task_document(task_of(task))
-        await self.writer.write(list(pending_chunks(document, self.writer.content_hash(document))))
+        await self.writer.write([task_document(task_of(task))])
 
     async def search(
         self,

@@ -112,7 +112,7 @@ def test_the_wheel_serves_the_page_and_answers(served: str) -> None:
 def test_the_wheel_runs_nothing_of_the_checkout(installed: Path, tmp_path: Path) -> None:
     """Its modules, prompts and samples are those that were installed."""
     code = (
-        "import answering, app, graph, prompts; from app.ingest.samples import SAMPLE_FOLDER\n"
+        "import answering, app, graph, prompts; from app.ingest.find import SAMPLE_FOLDER\n"
         "print(app.__file__, graph.__file__, prompts.__file__, SAMPLE_FOLDER)"
     )
     done = subprocess.run([installed / "python", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)

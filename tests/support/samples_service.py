@@ -19,9 +19,9 @@ from playwright.sync_api import Browser, sync_playwright
 
 from app.api.server import create_app
 from app.bootstrap.compose import AppContainer, build_container
+from app.ingest.find import SAMPLES
 from app.ingest.manifest import IngestManifest
 from app.ingest.pipeline import ingest_into
-from app.ingest.samples import SAMPLES
 from app.providers.embeddings.models import EmbeddingModel
 from app.settings import load_settings
 from tests.support.paths import KNOWLEDGE

@@ -1,1 +1,1 @@
-"""Move whole collections: ``archive.py`` writes and reads a file, ``copy.py`` copies points into a store."""
+"""Move whole collections: ``archive.py`` writes and reads a file, ``copy.py`` fills another collection."""

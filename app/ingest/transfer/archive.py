@@ -72,7 +72,7 @@ async def write_archive(
             async for points in pages:
                 file.writelines(map(_line, points))
                 chunks += len(points)
-                documents.update(str(point.metadata.get("document_id", "")) for point in points)
+                documents.update(point.document_id for point in points)
                 on_progress(chunks)
         draft.replace(path)
     finally:

@@ -1,20 +1,22 @@
-"""Copy points with their vectors into a store; an interrupted copy is completed by the next.
+"""Copy a collection into another one, with its vectors or embedded anew; an interrupted run is completed by the next.
 
 As in ingest (``app.ingest.collection_writer``) a document is complete when its first chunk has its hash. So all chunks
-are written as parts, older versions deleted, then the first chunks written with their hashes. Complete equal documents
-are skipped.
+are written as parts, older versions deleted, then the first chunks written with their hashes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from app.ingest.collection_writer import part_hash
+from app.ingest.collection_writer import as_part, completes, is_complete, part_hash
 from app.ingest.transfer.archive import Archive
 from app.providers.embeddings.models import EmbeddingModel
 from app.providers.embeddings.vectors import adocument_vectors
 from app.providers.stores.chunk_store import ChunkStore
-from app.providers.stores.layout import Point
+from app.providers.stores.layout import MODEL_FIELD, Point, embedded
 from graph.errors import ConfigurationError
+
+OnProgress = Callable[[int], None]
+"""Gets the number of chunks read so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +28,26 @@ class Copied:
     chunks: int
 
 
+@dataclass(frozen=True, slots=True)
+class Reembedded:
+    """What one pass did: documents of the source, chunks embedded, and chunks and documents deleted as outdated."""
+
+    documents: int
+    chunks: int
+    deleted: int
+
+
 async def copy(
     source: ChunkStore | Archive,
     documents: dict[str, str],
     target: ChunkStore,
     embedding: EmbeddingModel,
     *,
-    on_progress: Callable[[int], None] = lambda _: None,
+    on_progress: OnProgress = lambda _: None,
 ) -> Copied:
     """Write every point of *source* into *target*; *documents* is its document id → ``content_hash``.
 
-    *on_progress* gets the number of chunks read. Raises ``ConfigurationError`` for another vector size; store errors.
+    Complete equal documents are skipped. Raises ``ConfigurationError`` for another vector size; store errors.
     """
     stored = await target.adocuments()
     same = {id_ for id_, hash_ in documents.items() if is_complete(hash_) and stored.get(id_) == hash_}
@@ -46,7 +57,7 @@ async def copy(
         if not seen:
             await check_size(points, embedding)
         seen += len(points)
-        chosen = [as_part(point) for point in points if document_of_point(point) not in same]
+        chosen = [as_part(point) for point in points if point.document_id not in same]
         await target.aupsert(chosen)
         written += len(chosen)
         on_progress(seen)
@@ -58,8 +69,7 @@ async def copy(
                 await target.adelete_chunks(older)
     if written:
         async for points in source.apoints():
-            completing = [point for point in points if document_of_point(point) not in same and _completes(point)]
-            await target.aupsert(completing)
+            await target.aupsert([point for point in points if point.document_id not in same and completes(point)])
         await target.aoptimize()
     return Copied(len(documents) - len(same), len(same), written)
 
@@ -74,23 +84,50 @@ async def check_size(points: Sequence[Point], embedding: EmbeddingModel) -> None
         )
 
 
-def document_of_point(point: Point) -> str:
-    """Return the document's id, "" without one."""
-    return str(point.metadata.get("document_id", ""))
+async def reembed(
+    source: ChunkStore, target: ChunkStore, model: EmbeddingModel, *, on_progress: OnProgress = lambda _: None
+) -> Reembedded:
+    """Embed every chunk of *source* that *target* lacks, and delete from *target* what *source* no longer has.
+
+    A pass that did nothing found both equal. Raises what the stores and the model raise.
+    """
+    documents = await source.adocuments()
+    stored = await target.adocuments()
+    seen = written = 0
+    kept: dict[str, str] = {}
+    async for points in source.apoints():
+        kept |= {point.chunk_id: point.document_id for point in points}
+        new = [
+            replace(point, metadata={**point.metadata, MODEL_FIELD: model.name})
+            for point in await _lacking(target, points)
+        ]
+        await target.aupsert([as_part(point) for point in await embedded(new, model.embeddings)])
+        seen, written = seen + len(points), written + len(new)
+        on_progress(seen)
+    deleted = await target.adelete_documents(sorted(stored.keys() - documents.keys()))
+    changed = [id_ for id_ in stored.keys() & documents.keys() if stored[id_] != documents[id_]]
+    for document in changed:
+        outdated = [id_ for id_ in await target.achunk_hashes(document) if kept.get(id_) != document]
+        deleted += await target.adelete_chunks(outdated) if outdated else 0
+    if written or changed:
+        async for points in target.apoints():
+            await target.aupsert([now for point in points for now in _completed(point, documents)])
+    return Reembedded(len(documents), written, deleted)
 
 
-def is_complete(hash_: str) -> bool:
-    """Tell whether the hash of a document's first chunk says that all its chunks are stored."""
-    return bool(hash_) and not hash_.startswith(part_hash(""))
+async def _lacking(target: ChunkStore, points: Sequence[Point]) -> list[Point]:
+    """Return the points that *target* does not hold as they are."""
+    hashes = await target.achunk_hashes(*{point.document_id for point in points})
+    return [
+        point
+        for point in points
+        if not point.content_hash
+        or hashes.get(point.chunk_id) not in (point.content_hash, part_hash(point.content_hash))
+    ]
 
 
-def _completes(point: Point) -> bool:
-    """Tell whether the point is the first chunk of a complete document."""
-    return point.metadata.get("chunk_index") == 0 and is_complete(str(point.metadata.get("content_hash") or ""))
-
-
-def as_part(point: Point) -> Point:
-    """Return the point without the mark that completes its document."""
-    if not _completes(point):
-        return point
-    return replace(point, metadata={**point.metadata, "content_hash": part_hash(str(point.metadata["content_hash"]))})
+def _completed(point: Point, documents: Mapping[str, str]) -> Iterator[Point]:
+    """Yield the first chunk of a complete document with the document's hash, if it is marked as a part."""
+    hash_ = documents.get(point.document_id, "")
+    if point.metadata.get("chunk_index") == 0 and is_complete(hash_) and point.content_hash == part_hash(hash_):
+        yield replace(point, metadata={**point.metadata, "content_hash": hash_})

@@ -16,18 +16,19 @@ from typing import Any
 import orjson
 from chromadb.api.models.AsyncCollection import AsyncCollection
 from langchain_core.embeddings import Embeddings
+from langchain_core.utils.iter import batch_iterate
 
 from app.providers.embeddings.vectors import unit
 from app.providers.stores.chroma_client import ChromaClient
 from app.providers.stores.filters import Condition, Where
-from app.providers.stores.hybrid import HybridHits, HybridQuery
+from app.providers.stores.hybrid import HybridHits, HybridQuery, check_size
 from app.providers.stores.layout import CONTENT, METADATA, Point
-from app.providers.stores.payloads import as_candidate, metadata_of, text_of, with_text
-from app.providers.stores.remote import SAMPLE, RemoteStore
+from app.providers.stores.payloads import as_candidate, as_point, metadata_of, with_text
+from app.providers.stores.remote import PAGE, SAMPLE, RemoteStore
 from graph.errors import CollectionMissing, ConfigurationError, StoreUnavailable
 
-BATCH, PAGE = 128, 1000
-"""Chunks per request with vectors, and without."""
+BATCH = 128
+"""Chunks per request with vectors."""
 JSON_FIELDS = "json_fields"
 _NO_CHUNK = {"garden_nowhere": "nothing"}
 """A condition that matches no chunk."""
@@ -55,12 +56,11 @@ class ChromaStore(RemoteStore):
         collection, condition = await self._open(), await self._where(where)
         if not limit or not (size := _size_of(collection)):
             return HybridHits([[] for _ in queries])
-        self._fits(size, len(queries[0].dense), StoreUnavailable)
+        check_size(self.collection, size, len(queries[0].dense), StoreUnavailable)
 
         vectors: list[Any] = [query.dense for query in queries]
         wanted: Any = ["documents", "metadatas", "embeddings"]
-        ask = partial(collection.query, vectors, n_results=limit, where=condition, include=wanted)
-        found: Any = await self._ask(ask)
+        found: Any = await self._ask(collection.query, vectors, n_results=limit, where=condition, include=wanted)
         columns = (found["ids"], found["documents"], found["metadatas"], found["embeddings"])
         candidates = [
             [
@@ -76,9 +76,9 @@ class ChromaStore(RemoteStore):
             return
         collection = await self._open(create=True)
         for point in points:
-            self._fits(_size_of(collection), len(point.dense), ConfigurationError)
-        for at in range(0, len(points), BATCH):
-            await self._write(collection, {point.chunk_id: point for point in points[at : at + BATCH]})
+            check_size(self.collection, _size_of(collection), len(point.dense), ConfigurationError)
+        for batch in batch_iterate(BATCH, points):
+            await self._write(collection, {point.chunk_id: point for point in batch})
 
     async def acount(self) -> int:
         try:
@@ -89,26 +89,19 @@ class ChromaStore(RemoteStore):
     async def acollection_names(self) -> list[str]:
         return [collection.name for collection in await self._ask(self._client.list_collections)]
 
-    async def adelete_collection(self, name: str) -> None:
-        await self._ask(partial(self._client.delete_collection, name))
-
     async def ahas(self, where: Where) -> bool:
-        read: Any = partial((await self._open()).get, where=await self._where(where), limit=1, include=[])
-        return bool((await self._ask(read))["ids"])
+        found: Any = await self._ask((await self._open()).get, where=await self._where(where), limit=1, include=[])
+        return bool(found["ids"])
 
     async def apoints(self) -> AsyncIterator[list[Point]]:
         async for found in self._pages(BATCH, ["documents", "metadatas", "embeddings"]):
             vectors = unit(found["embeddings"])
             reads = map(self._payload, found["documents"], found["metadatas"])
-            yield [
-                Point(str(metadata.get("chunk_id") or row_id), text_of(read), metadata, vector, vector[None][:0])
-                for row_id, read, vector in zip(found["ids"], reads, vectors, strict=True)
-                for metadata in [metadata_of(read)]
-            ]
+            rows = zip(found["ids"], reads, vectors, strict=True)
+            yield [as_point(row_id, read, vector, vector[None][:0]) for row_id, read, vector in rows]
 
     async def _sample(self) -> list[dict[str, Any]]:
-        read: Any = partial((await self._open()).get, limit=SAMPLE, include=["documents", "metadatas"])
-        found = await self._ask(read)
+        found: Any = await self._ask((await self._open()).get, limit=SAMPLE, include=["documents", "metadatas"])
         return list(map(self._payload, found["documents"], found["metadatas"]))
 
     def _payload(self, document: str | None, row: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -125,35 +118,38 @@ class ChromaStore(RemoteStore):
     async def _fetch(self, chunk_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         if not chunk_ids:
             return {}
-        found: Any = await self._ask(partial((await self._open()).get, list(set(chunk_ids))))
+        found: Any = await self._ask((await self._open()).get, list(set(chunk_ids)))
         return dict(zip(found["ids"], map(self._payload, found["documents"], found["metadatas"]), strict=True))
 
     async def _remove(self, ids: Sequence[str]) -> None:
-        for at in range(0, len(ids), PAGE):
-            await self._ask(partial((await self._open()).delete, list(ids[at : at + PAGE])))
+        for batch in batch_iterate(PAGE, ids):
+            await self._ask((await self._open()).delete, batch)
 
     async def _pages(self, size: int, include: Any, where: Where = None) -> AsyncIterator[dict[str, Any]]:
         """Yield the columns of the matching chunks, page by page."""
         read: Any = partial((await self._open()).get, where=await self._where(where), include=include)
         offset = 0
-        while (found := await self._ask(partial(read, limit=size, offset=offset)))["ids"]:
+        while (found := await self._ask(read, limit=size, offset=offset))["ids"]:
             yield found
             offset += size
 
     async def _write(self, collection: AsyncCollection, batch: dict[str, Point]) -> None:
         ids, written = list(batch), list(batch.values())
-        found: Any = await self._ask(partial(collection.get, ids, include=["metadatas"]))
+        found: Any = await self._ask(collection.get, ids, include=["metadatas"])
         stored = dict(zip(found["ids"], found["metadatas"], strict=True))
         vectors: Any = [point.dense for point in written]
         metadatas: Any = [flat(point.metadata, stored.get(point.chunk_id)) for point in written]
         texts = [point.text for point in written]
-        await self._ask(partial(collection.upsert, ids, vectors, metadatas, texts))
+        await self._ask(collection.upsert, ids, vectors, metadatas, texts)
 
     async def _where(self, where: Where) -> dict[str, Any] | None:
         return chroma_where(await self._exact(where, days=True)) if where else None
 
     async def _open(self, *, create: bool = False) -> AsyncCollection:
-        return await self._ask(partial(self._client.open_collection, create=create))
+        """Look the collection up; *create* makes it, for cosines, where there is none."""
+        made = partial(self._client.get_or_create_collection, configuration={"hnsw": {"space": "cosine"}})
+        found = await self._ask(made if create else self._client.get_collection, self.collection)
+        return AsyncCollection(self._client, found, embedding_function=None)
 
 
 def _size_of(collection: AsyncCollection) -> int | None:

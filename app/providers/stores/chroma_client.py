@@ -6,11 +6,9 @@ chromadb's version.
 """
 
 from http import HTTPStatus
-from typing import Any
 
 import httpx
 from chromadb.api.async_fastapi import AsyncFastAPI
-from chromadb.api.models.AsyncCollection import AsyncCollection
 from chromadb.config import Settings, System
 from typing_extensions import override
 
@@ -36,19 +34,7 @@ class ChromaClient(AsyncFastAPI):
         )
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._http.aclose()
-
-    async def open_collection(self, *, create: bool = False) -> AsyncCollection:
-        """Look the collection up; *create* makes it, for cosines, where there is none."""
-        cosine: Any = {"hnsw": {"space": "cosine"}}
-        name = self.collection
-        found = (
-            await self.get_or_create_collection(name, configuration=cosine)
-            if create
-            else await self.get_collection(name)
-        )
-        return AsyncCollection(self, found, embedding_function=None)
 
     @override
     def _get_client(self) -> httpx.AsyncClient:

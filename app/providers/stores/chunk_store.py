@@ -15,12 +15,12 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 
+from answering.text.sentences import sentence_spans
 from app.providers.blocking import AsyncEmbeddings, run_blocking
 from app.providers.embeddings.vectors import Vectors, aquestion_vectors
-from app.providers.stores.hybrid import Candidate, HybridQuery, check_name, check_size
-from app.providers.stores.layout import Point, embedded_points, model_of
+from app.providers.stores.hybrid import Candidate, HybridQuery, ScopedStore, check_name, check_size
+from app.providers.stores.layout import MODEL_FIELD, Point, embedded
 from app.providers.stores.payloads import document_of, metadata_of
-from app.providers.stores.scoped import ScopedStore
 from graph.errors import CollectionMissing, ConfigurationError, RetrievalFailed, StoreUnavailable
 
 START_SECONDS = 3.0  # the longest that a store, and its embedding model's first answer, may delay the start
@@ -79,7 +79,7 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
         """Return the name of the model that made the stored vectors; "" where no chunk says it, or there is none."""
         with suppress(CollectionMissing):
             if page := await anext(self.apoints(), None):
-                return model_of(page[0].metadata)
+                return str(page[0].metadata.get(MODEL_FIELD) or "")
         return ""
 
     async def adocuments(self) -> dict[str, str]:
@@ -95,7 +95,7 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
 
     async def aprobe(self) -> None:
         """Return if a search would work now; raise ``StoreUnavailable`` or ``CollectionMissing`` if not."""
-        self._fits(await self._size(), self._known_size(), StoreUnavailable)
+        check_size(self.collection, await self._size(), self._known_size(), StoreUnavailable)
 
     async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Vectors]:
         """The sentence vectors that came with the candidates; see ``HybridStore``."""
@@ -128,7 +128,6 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
 
     @property
     def embeddings(self) -> Embeddings:
-        """The embedding model of questions and documents."""
         return self._embedding
 
     def add_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
@@ -140,8 +139,12 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
         if len(ids) != len(documents):
             raise ValueError(f"{len(documents)} documents, but {len(ids)} ids")
         ids = [id_ or str(uuid.uuid4()) for id_ in ids]
-        texts, metadata = [d.page_content for d in documents], [d.metadata for d in documents]
-        await self.aupsert(await embedded_points(ids, texts, metadata, self._embedding))
+        points = []
+        for id_, document in zip(ids, documents, strict=True):
+            spans = [list(span) for span in sentence_spans(document.page_content)]
+            metadata = {**document.metadata, "chunk_id": id_, "spans": spans}
+            points.append(Point(id_, document.page_content, metadata))
+        await self.aupsert(await embedded(points, self._embedding))
         return ids
 
     def delete(self, ids: list[str] | None = None, **_: Any) -> bool:
@@ -188,12 +191,6 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
         learned = self._embedding.dimension if isinstance(self._embedding, AsyncEmbeddings) else None
         return self._model_size or learned
 
-    def _fits(self, stored: int | None, model_size: int | None, error: Callable[[str], Exception]) -> None:
-        check_size(self.collection, stored, model_size, error)
-
-    def _made_by(self, stored: str, error: Callable[[str], Exception]) -> None:
-        check_name(self.collection, stored, self.model_name, error)
-
     def open(self) -> None:
         """Raise ``ConfigurationError`` when the collection's vectors do not fit the model's, or no text is found in it.
 
@@ -207,9 +204,9 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
     async def acheck(self) -> None:
         """Check the collection against its embedding model. Raises ``ConfigurationError`` and ``RetrievalFailed``."""
         if stored := await self._size():
-            self._made_by(await self.amodel_name(), ConfigurationError)
+            check_name(self.collection, await self.amodel_name(), self.model_name, ConfigurationError)
             model_size = self._known_size() or len(await self._embedding.aembed_query("ready?"))
-            self._fits(stored, model_size, ConfigurationError)
+            check_size(self.collection, stored, model_size, ConfigurationError)
 
     async def _acheck_in_time(self) -> None:
         try:

@@ -110,7 +110,6 @@ class Database:
                 idle.append(connection)
 
     def read(self, job: Callable[[sqlite3.Connection], T]) -> T:
-        """Run *job* on one snapshot of the collection."""
         with self.reading() as connection:
             return job(connection)
 
@@ -124,7 +123,6 @@ class Database:
             return done
 
     def close(self) -> None:
-        """Close every connection."""
         for idle in self._idle.values():
             while idle:
                 idle.pop().close()
@@ -185,6 +183,12 @@ def checksum(values: Sequence[str | bytes]) -> int:
     return zlib.crc32(b"".join(value.encode() if isinstance(value, str) else value for value in values))
 
 
+def version_of(connection: sqlite3.Connection) -> int:
+    """Return a number that changes with every write."""
+    (writes,) = connection.execute("SELECT writes FROM version").fetchone()
+    return int(writes)
+
+
 def stored_size(connection: sqlite3.Connection) -> int | None:
     """The dimension of the stored vectors; None where there are none."""
     size: int | None = connection.execute("SELECT (SELECT length(dense) / 4 FROM chunks LIMIT 1)").fetchone()[0]
@@ -192,7 +196,6 @@ def stored_size(connection: sqlite3.Connection) -> int | None:
 
 
 def select(connection: sqlite3.Connection, columns: str, where: Where = None, rest: str = "") -> sqlite3.Cursor:
-    """Select columns of the chunks that pass a filter."""
     clause, values = condition(where) if where else ("TRUE", [])
     return connection.execute(f"SELECT {columns} FROM chunks WHERE {clause} {rest}", values)
 

@@ -16,13 +16,13 @@ import numpy as np
 import orjson
 from langchain_core.embeddings import Embeddings
 
+from app.providers.stores.catalog import replace_collection
 from app.providers.stores.chunk_store import ChunkStore
-from app.providers.stores.database import COLUMNS, WORD, Database, T, checksum, remove, select, stored_size
+from app.providers.stores.database import COLUMNS, WORD, Database, T, checksum, remove, select, stored_size, version_of
 from app.providers.stores.filters import SOURCES, Scalar, Where
-from app.providers.stores.hybrid import DocumentSummary, HybridHits, HybridQuery, summary
+from app.providers.stores.hybrid import DocumentSummary, HybridHits, HybridQuery, check_name, check_size, summary
 from app.providers.stores.layout import CONTENT, METADATA, MODEL_FIELD, Point
 from app.providers.stores.payloads import as_candidate, chunk_index_of
-from app.providers.stores.replacement import replace_collection, version_of
 from app.providers.stores.segment_builder import build_segments
 from app.providers.stores.segments import View, ids_of
 from app.providers.stores.sql import FIELD_NAMES, values_of
@@ -57,19 +57,18 @@ class EmbeddedStore(ChunkStore):
     def open(self) -> None:
         """Create the collection, or raise ``ConfigurationError`` when its vectors do not fit the model's."""
         self.database.create()
-        self._made_by(self.database.read(_model_of), ConfigurationError)
-        self._fits(self.database.read(stored_size), self._known_size(), ConfigurationError)
+        with self.database.reading() as connection:
+            check_name(self.collection, _model_of(connection), self.model_name, ConfigurationError)
+            check_size(self.collection, stored_size(connection), self._known_size(), ConfigurationError)
         super().open()
 
     async def amodel_name(self) -> str:
         return await self._read(_model_of)
 
     async def aversion(self) -> int:
-        """Return a number that changes with every write."""
         return await self._read(version_of)
 
     async def areplace(self, by: str, kept: str, version: int) -> Path | None:
-        """See ``replace_collection``."""
         return await self._run(self._writer, partial(replace_collection, self.database, by, kept, version))
 
     async def aupsert(self, points: Sequence[Point]) -> None:
@@ -96,8 +95,9 @@ class EmbeddedStore(ChunkStore):
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
         def job(connection: sqlite3.Connection) -> HybridHits:
-            self._fits(stored_size(connection), len(queries[0].dense), StoreUnavailable)
-            self._made_by(_model_of(connection), StoreUnavailable)  # another process may have moved it
+            check_size(self.collection, stored_size(connection), len(queries[0].dense), StoreUnavailable)
+            # another process may have moved it
+            check_name(self.collection, _model_of(connection), self.model_name, StoreUnavailable)
             self._view = view = self._view.updated(connection, self.database.folder)
             allowed = ids_of(select(connection, "id", where)) if where else None
             rankings, idf = view.hybrid(queries, limit, allowed)
@@ -129,9 +129,8 @@ class EmbeddedStore(ChunkStore):
 
     async def aoptimize(self) -> None:
         """Return when what is stored now is in memory-mapped segments, except for a small rest."""
-        await self._run(
-            self._builder, partial(build_segments, self.database, self.build_from)
-        )  # after one that is running
+        # after one that is running
+        await self._run(self._builder, partial(build_segments, self.database, self.build_from))
 
     def close(self) -> None:
         self._closed = True
@@ -163,8 +162,8 @@ class EmbeddedStore(ChunkStore):
     def _upsert(self, points: Sequence[Point], connection: sqlite3.Connection) -> None:
         size = stored_size(connection) or self._known_size() or len(points[0].dense)
         for point in points:
-            self._fits(size, len(point.dense), ConfigurationError)
-        self._made_by(_model_of(connection), ConfigurationError)
+            check_size(self.collection, size, len(point.dense), ConfigurationError)
+        check_name(self.collection, _model_of(connection), self.model_name, ConfigurationError)
         remove({"chunk_id": [point.chunk_id for point in points]}, connection)
         new = [_row_of(point) for point in points]
         connection.executemany(f"INSERT OR REPLACE INTO chunks VALUES (NULL{', ?' * len(new[0])})", new)
@@ -182,6 +181,6 @@ def _row_of(point: Point) -> tuple[Any, ...]:
     words = np.array(list(point.weights().items()), WORD).tobytes()
     dense, sentences = point.dense.astype("<f4").tobytes(), point.sentences.astype("<f2").tobytes()
     stored = metadata, words, dense, point.text, sentences
-    document, hash_ = (str(point.metadata.get(name) or "") for name in ("document_id", "content_hash"))
     source = next((str(point.metadata[name]) for name in SOURCES if point.metadata.get(name) is not None), None)
-    return (point.chunk_id, document, chunk_index_of(point.metadata), hash_, source, checksum(stored), *stored)
+    position = chunk_index_of(point.metadata)
+    return (point.chunk_id, point.document_id, position, point.content_hash, source, checksum(stored), *stored)

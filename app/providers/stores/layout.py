@@ -2,22 +2,18 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from answering.text.sentences import Span, sentence_spans
+from answering.text.sentences import sentence_spans
 from app.providers.embeddings.vectors import Vectors, agrouped_vectors
 from app.providers.stores.hybrid import document_weights
 
 MODEL_FIELD = "embedding_model"
 """Metadata of a chunk: which model its vectors are of."""
-
-
-def model_of(metadata: Mapping[str, Any]) -> str:
-    """Return the name of the model that made a chunk's vectors; "" where its metadata does not say."""
-    return str(metadata.get(MODEL_FIELD) or "")
 
 
 CONTENT, METADATA = "page_content", "metadata"
@@ -27,7 +23,7 @@ _CHUNKS = uuid.UUID("5b0c7b5e-51d5-5c55-9c0e-8a6f0f2f1d3a")
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One chunk, ready to be stored.
+    """One chunk, to be embedded or as it is stored.
 
     ``metadata`` holds chunk_id, document_id, title, url, chapter, section, page, chunk_index, source, content_hash and
     ``spans``, the sentences of ``text`` as [start, end] in Unicode code points; any other JSON value is allowed.
@@ -38,9 +34,19 @@ class Point:
     chunk_id: str
     text: str
     metadata: dict[str, Any]
-    dense: Vectors
-    sentences: Vectors
+    dense: Vectors = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    sentences: Vectors = field(default_factory=lambda: np.zeros((0, 0), np.float32))
     sparse: Mapping[int, float] | None = None
+
+    @property
+    def document_id(self) -> str:
+        """The id of its document, "" without one."""
+        return str(self.metadata.get("document_id") or "")
+
+    @property
+    def content_hash(self) -> str:
+        """The hash that is stored with the chunk, "" without one."""
+        return str(self.metadata.get("content_hash") or "")
 
     @property
     def payload(self) -> dict[str, Any]:
@@ -50,6 +56,18 @@ class Point:
     def weights(self) -> Mapping[int, float]:
         """Return ``sparse``, or compute it."""
         return document_weights(indexed_text(self.metadata, self.text)) if self.sparse is None else self.sparse
+
+
+async def embedded(points: Sequence[Point], embedding: Embeddings) -> list[Point]:
+    """Return the points with the vectors of their texts and of their sentences, which are found where not known."""
+    groups = []
+    for point in points:
+        spans = point.metadata.get("spans")
+        offsets = sentence_spans(point.text) if spans is None else spans
+        sentences = [point.text[start:end] for start, end in offsets]
+        groups.append([indexed_text(point.metadata, point.text), *sentences])
+    rows = await agrouped_vectors(embedding, groups)
+    return [replace(point, dense=row[0], sentences=row[1:]) for point, row in zip(points, rows, strict=True)]
 
 
 def point_id(chunk_id: str) -> str:
@@ -68,21 +86,3 @@ def indexed_text(metadata: Mapping[str, Any], text: str) -> str:
         if isinstance(name, str) and name and name not in path and f"\n{name}\n" not in lines:
             path.append(name)
     return ". ".join([*path, text])
-
-
-async def embedded_points(
-    ids: Sequence[str],
-    texts: Sequence[str],
-    metadata: Sequence[Mapping[str, Any]],
-    embedding: Embeddings,
-    spans: Sequence[Sequence[Span]] = (),
-) -> list[Point]:
-    """Embed texts and their sentences; *spans* are each text's sentences, if known."""
-    spans = spans or [sentence_spans(text) for text in texts]
-    rows = list(zip(ids, texts, metadata, spans, strict=True))
-    groups = [[indexed_text(of, text), *(text[start:end] for start, end in offsets)] for _, text, of, offsets in rows]
-    points = []
-    for (chunk_id, text, of, offsets), vectors in zip(rows, await agrouped_vectors(embedding, groups), strict=True):
-        stored = {**of, "chunk_id": chunk_id, "spans": [list(span) for span in offsets]}
-        points.append(Point(chunk_id, text, stored, vectors[0], vectors[1:]))
-    return points

@@ -17,6 +17,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from answering.types import Chunk
 from app.providers.stores.filters import SOURCES
 from app.providers.stores.hybrid import Candidate, DocumentSummary, summary
+from app.providers.stores.layout import Point
 
 _INTEGER = TypeAdapter(Annotated[int, Field(ge=0, lt=1 << 63)])
 NESTED = ("metadata", "meta")
@@ -57,6 +58,12 @@ def chunk_from_payload(point_id: str, payload: Mapping[str, Any] | None) -> Chun
 def as_candidate(key: Hashable, own_id: str, payload: Mapping[str, Any] | None, *vectors: Any) -> Candidate:
     """A stored chunk as a candidate; *vectors* are its ``dense``, ``sparse`` and ``sentences``."""
     return Candidate(key, chunk_from_payload(own_id, payload), *vectors)._replace(payload=payload)
+
+
+def as_point(own_id: str, payload: Mapping[str, Any] | None, *vectors: Any) -> Point:
+    """A stored chunk as a point, also another program's; *vectors* are its ``dense``, ``sentences`` and ``sparse``."""
+    metadata = metadata_of(payload)
+    return Point(str(metadata.get("chunk_id") or own_id), text_of(payload), metadata, *vectors)
 
 
 def metadata_of(payload: Mapping[str, Any] | None) -> dict[str, Any]:

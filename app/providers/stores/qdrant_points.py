@@ -1,11 +1,12 @@
-"""Points and collection layout of a Qdrant server.
+"""Points, collection layout and filters of a Qdrant server.
 
 A point is one chunk. Our collections have two named vectors to search, ``dense`` (cosine) of ``indexed_text`` and
 ``bm25`` (sparse, modifier IDF), and ``sentences`` (multivector), one row per sentence. The payload is that of
 langchain-qdrant, ``{"page_content": str, "metadata": {...}}``. Other pipelines' collections need only a dense vector.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -14,13 +15,15 @@ import numpy as np
 from qdrant_client import models
 
 from app.providers.embeddings.vectors import Vectors, unit
+from app.providers.stores.filters import AFTER_LAST_DAY, FIRST_DAY, SOURCES, Condition
 from app.providers.stores.hybrid import SIMILARITY_SHARE, Candidate, HybridQuery, highest
 from app.providers.stores.layout import METADATA, Point, point_id
-from app.providers.stores.payloads import as_candidate, metadata_of, text_of, with_text
+from app.providers.stores.payloads import NESTED, as_candidate, as_point, with_text
 
 DENSE, SPARSE, SENTENCES = "dense", "bm25", "sentences"
 INDEXED_PATHS = tuple(f"{METADATA}.{name}" for name in ("document_id", "source", "status", "priority"))
 """Payload fields with a keyword index: those that filters and deletes ask for."""
+_PLAIN = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 _UNSCORED = {"$score[0]": 0.0, "$score[1]": 0.0}
 """Scores of a chunk without that vector, or without any of the words."""
 
@@ -149,16 +152,9 @@ def candidate_of(record: Any, layout: CollectionLayout, text_field: str) -> Cand
 
 
 def point_of(record: Any, layout: CollectionLayout, text_field: str) -> Point:
-    """Return a stored point as a ``Point``, also one that another program wrote."""
-    record_id, metadata, dense = str(record.id), metadata_of(record.payload), vectors_of(record)[layout.dense]
-    return Point(
-        chunk_id=str(metadata.get("chunk_id") or record_id),
-        text=text_of(with_text(record.payload, text_field)),
-        metadata=metadata,
-        dense=unit(dense),
-        sentences=sentences_of(record, layout),
-        sparse=sparse_of(record, layout),
-    )
+    """A stored point as a ``Point``; *text_field* as for ``candidate_of``."""
+    dense, sentences = unit(vectors_of(record)[layout.dense]), sentences_of(record, layout)
+    return as_point(str(record.id), with_text(record.payload, text_field), dense, sentences, sparse_of(record, layout))
 
 
 def point_ids(chunk_id: str) -> list[Any]:
@@ -169,3 +165,42 @@ def point_ids(chunk_id: str) -> list[Any]:
         if str(own) == chunk_id and (isinstance(own, UUID) or own < 1 << 64):
             ids.append(own if isinstance(own, int) else chunk_id)
     return ids
+
+
+def qdrant_filter(conditions: Sequence[Condition], *, nested: bool) -> models.Filter | None:
+    """The server's filter. Where metadata is not known to be *nested*, all places are asked."""
+    return models.Filter(must=[_any(condition, nested) for condition in conditions]) if conditions else None
+
+
+def present(field: str, *, nested: bool) -> models.Filter:
+    """The filter for points that have a metadata field; *nested* as for ``qdrant_filter``."""
+    paths = _paths([field], nested=nested)
+    empty = [models.IsEmptyCondition(is_empty=models.PayloadField(key=path)) for path in paths]
+    return models.Filter(should=[models.Filter(must_not=[field]) for field in empty])
+
+
+def _any(condition: Condition, nested: bool) -> Any:
+    tests = [{"match": match} for match in _matches(condition)]
+    tests += [{"range": models.Range(gte=value, lte=value)} for value in condition.values if isinstance(value, float)]
+    if condition.days:
+        first, end = (None if day in (FIRST_DAY, AFTER_LAST_DAY) else day for day in condition.days)
+        tests.append({"range": models.DatetimeRange.model_validate({"gte": first, "lt": end})})
+    if not tests:
+        return models.HasIdCondition(has_id=[])
+    fields = [field for field in condition.fields if not nested or field not in SOURCES[1:]]
+    paths = _paths(fields, nested=nested)
+    return models.Filter(should=[models.FieldCondition(key=path, **test) for path in paths for test in tests])
+
+
+def _matches(condition: Condition) -> list[Any]:
+    """The exact matches of a condition: the server has one for all texts, one for all whole numbers."""
+    texts: list[Any] = [value for value in condition.values if isinstance(value, str)]
+    numbers: list[Any] = [value for value in condition.values if isinstance(value, int) and not isinstance(value, bool)]
+    flags = [models.MatchValue(value=value) for value in condition.values if isinstance(value, bool)]
+    return [*(models.MatchAny(any=some) for some in (texts, numbers) if some), *flags]
+
+
+def _paths(fields: Sequence[str], *, nested: bool) -> list[str]:
+    quoted = [name if _PLAIN.fullmatch(name) else f'"{name}"' for name in fields]
+    paths = [f"{parent}.{name}" for parent in ((METADATA,) if nested else NESTED) for name in quoted]
+    return paths if nested else [*paths, *fields]

@@ -7,7 +7,8 @@ import logging
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
 
 from langchain_core.embeddings import Embeddings
 
@@ -20,8 +21,11 @@ from app.providers.stores.hybrid import Candidate, DocumentSummary
 from app.providers.stores.payloads import missing_text, summaries
 from graph.errors import CollectionMissing, ConfigurationError, RAGError, StoreUnavailable
 
+PAGE = 1000
+"""Chunks per request without vectors."""
 SAMPLE = 16
 """Chunks that are read to see whether they have text."""
+P = ParamSpec("P")
 T = TypeVar("T")
 log = logging.getLogger("garden.store")
 
@@ -47,10 +51,6 @@ class RemoteStore(ChunkStore):
     @abstractmethod
     async def acollection_names(self) -> list[str]:
         """Return the names of the server's collections."""
-
-    @abstractmethod
-    async def adelete_collection(self, name: str) -> None:
-        """Delete a whole collection of the server."""
 
     @abstractmethod
     async def _remove(self, ids: Sequence[str]) -> None:
@@ -82,13 +82,17 @@ class RemoteStore(ChunkStore):
         """The store's id of one of our chunks: the same, unless the server wants another."""
         return chunk_id
 
+    async def adelete_collection(self, name: str) -> None:
+        """Delete a whole collection of the server."""
+        await self._ask(self._client.delete_collection, name)
+
     async def adelete_documents(self, document_ids: Sequence[str]) -> int:
         ids = list(await self._list([], {"document_id": list(document_ids)}))
         await self._remove(ids)
         return len(ids)
 
     async def adelete_chunks(self, chunk_ids: Sequence[str]) -> int:
-        stored = list(await self.aowners(chunk_ids))
+        stored = await self.aowners(chunk_ids)
         await self._remove([self._own_id(chunk_id) for chunk_id in stored])
         return len(stored)
 
@@ -106,8 +110,9 @@ class RemoteStore(ChunkStore):
 
     async def avalues(self, fields: Sequence[str]) -> set[Scalar]:
         rows = (await self._list(fields)).values()
-        found = (value for metadata in rows for name in fields for value in _elements(metadata.get(name)))
-        return {value for value in found if isinstance(value, Scalar)}
+        stored = [metadata.get(name) for metadata in rows for name in fields]
+        elements = (element for value in stored for element in (value if isinstance(value, list) else [value]))
+        return {element for element in elements if isinstance(element, Scalar)}
 
     async def aclose(self) -> None:
         await self._client.close()
@@ -115,9 +120,9 @@ class RemoteStore(ChunkStore):
     def close(self) -> None:
         run_blocking(self.aclose())
 
-    async def _ask(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Await *call*, retried where that may help, with errors of ``graph.errors``."""
-        return await self._calls.acall(call)
+    async def _ask(self, call: Callable[P, Awaitable[T]], *args: P.args, **options: P.kwargs) -> T:
+        """Await a call of the client, retried where that may help, with errors of ``graph.errors``."""
+        return await self._calls.acall(partial(call, *args, **options))
 
     def _error(self, error: BaseException) -> RAGError:
         """Return the error of ``graph.errors`` for one of the client's."""
@@ -144,7 +149,3 @@ class RemoteStore(ChunkStore):
         with suppress(CollectionMissing):
             return await self._metadata(fields, where)
         return {}
-
-
-def _elements(value: object) -> Sequence[object]:
-    return value if isinstance(value, list) else (value,)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.providers.embeddings.vectors import Vectors
-from app.providers.stores.database import WORD, stored_size
+from app.providers.stores.database import WORD, stored_size, version_of
 from app.providers.stores.hybrid import SIMILARITY_SHARE, HybridQuery, highest
 
 log = logging.getLogger("garden.store")
@@ -128,7 +128,7 @@ class View(NamedTuple):
 
     def updated(self, connection: sqlite3.Connection, folder: Path) -> "View":
         """Return the view of the connection's snapshot, reusing segments that are still in use."""
-        (writes,) = connection.execute("SELECT writes FROM version").fetchone()
+        writes = version_of(connection)
         if writes == self.writes:
             return self
         segments, last, removed = {}, 0, ids_of(connection.execute("SELECT id FROM removed"))

@@ -1,12 +1,12 @@
 """Filters in the language of SQLite, over the table of chunks of an embedded collection."""
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
 
-from app.providers.stores.filters import SOURCES, Condition, Where, conditions
+from app.providers.stores.filters import Condition, Scalar, Where, conditions
 
 COLUMNS = ("chunk_id", "document_id", "source")
 """The metadata fields that have an indexed column, which holds them as text."""
@@ -20,8 +20,9 @@ def condition(where: Where) -> tuple[str, list[Any]]:
     """Return *where* as an SQL condition and its parameters."""
     clauses, parameters = ["TRUE"], []
     for condition in conditions(where):
-        clause, values = _any(condition)
-        clauses.append(clause)
+        columns = [field for field in condition.fields if field in COLUMNS]  # ``source`` holds the first of ``SOURCES``
+        clause, values = _text(columns, condition) if columns else _metadata(condition)
+        clauses.append(f"({clause})")
         parameters += values
     return " AND ".join(clauses), parameters
 
@@ -44,34 +45,21 @@ def json_path(field: str) -> str:
     return "'$." + ".".join(f'"{part}"' for part in field.replace("'", "''").split(".")) + "'"
 
 
-def _any(condition: Condition) -> tuple[str, list[Any]]:
-    columns = [field for field in condition.fields if field in COLUMNS]  # ``source`` holds the first of ``SOURCES``
-    nested = [field for field in condition.fields if field not in COLUMNS]
-    if set(SOURCES) <= set(condition.fields):
-        nested = []
+def _text(columns: Sequence[str], condition: Condition) -> tuple[str, list[Any]]:
+    """Compare indexed columns: ranges of text find prefixes by the index."""
     clauses, parameters = [], []
-    for field in columns:
-        clause, values = _text(field, condition)
-        clauses.append(clause)
-        parameters += values
-    for field in nested:
-        clause, values = _tests(condition)
-        clauses.append(f"EXISTS (SELECT 1 FROM json_each(metadata, {json_path(field)}) WHERE {clause})")
-        parameters += values
-    return f"({' OR '.join(clauses)})", parameters
-
-
-def _text(column: str, condition: Condition) -> tuple[str, list[Any]]:
-    """Compare an indexed column: ranges of text find prefixes by the index."""
-    clauses, parameters = [f"{column} IN (SELECT value FROM json_each(?))"], [_json(condition.values, str)]
-    for prefix in condition.prefixes:
-        clauses.append(f"({column} >= ? AND {column} <= ?)")
-        parameters += [prefix, prefix + LAST]
+    for column in columns:
+        clauses.append(f"{column} IN (SELECT value FROM json_each(?))")
+        parameters.append(_json([str(value) for value in condition.values]))
+        for prefix in condition.prefixes:
+            clauses.append(f"({column} >= ? AND {column} <= ?)")
+            parameters += [prefix, prefix + LAST]
     return " OR ".join(clauses), parameters
 
 
-def _tests(condition: Condition) -> tuple[str, list[Any]]:
+def _metadata(condition: Condition) -> tuple[str, list[Any]]:
     """Compare ``value`` and ``type`` of a row of ``json_each``: a field's value, or an element of its list."""
+    (field,) = condition.fields
     texts_and_numbers = [value for value in condition.values if not isinstance(value, bool)]
     types = [str(value).lower() for value in condition.values if isinstance(value, bool)]
     clauses = [
@@ -82,8 +70,8 @@ def _tests(condition: Condition) -> tuple[str, list[Any]]:
     if condition.days:
         clauses.append("(type = 'text' AND value GLOB ? AND substr(value, 1, 10) >= ? AND substr(value, 1, 10) < ?)")
         parameters += ["[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*", *condition.days]
-    return " OR ".join(clauses), parameters
+    return f"EXISTS (SELECT 1 FROM json_each(metadata, {json_path(field)}) WHERE {' OR '.join(clauses)})", parameters
 
 
-def _json(values: Any, kind: Callable[[Any], Any] = lambda value: value) -> str:
-    return orjson.dumps([kind(value) for value in values]).decode()
+def _json(values: Sequence[Scalar]) -> str:
+    return orjson.dumps(values).decode()

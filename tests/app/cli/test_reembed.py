@@ -17,7 +17,7 @@ from app.bootstrap.storage import open_storage
 from app.cli.reembed import run_reembed
 from app.ingest.manifest import IngestManifest, read_sources
 from app.ingest.pipeline import ingest_into
-from app.ingest.transfer.reembed import reembed
+from app.ingest.transfer.copy import reembed
 from app.providers.embeddings.models import EmbeddingModel, make_embeddings
 from app.settings import Settings, load_settings
 from graph.errors import ConfigurationError

@@ -7,7 +7,7 @@ from pathlib import Path
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from pydantic import Field
 
-from app.ingest.collection_writer import CollectionWriter, pending_chunks
+from app.ingest.collection_writer import CollectionWriter
 from app.providers.stores.embedded import EmbeddedStore
 from tests.app.ingest.conftest import load_one, split_one
 
@@ -27,7 +27,7 @@ async def test_a_chunk_is_embedded_with_its_place(tmp_path: Path) -> None:
     (path := tmp_path / "a.md").write_text("# Guide\n\n## Install\n\n### Linux\n\nRun it.\n\n## Use\n\nEnjoy it.\n")
     recorder = Recorder(size=8)
     store = EmbeddedStore(recorder, tmp_path / "data", "documents", 8)
-    await CollectionWriter(store, recorder, "fake").write([*pending_chunks(split_one(load_one(path)), "hash")])
+    await CollectionWriter(store, recorder, "fake").write([split_one(load_one(path))])
     assert recorder.asked == [
         "Guide. Use\n\nEnjoy it.",
         "Enjoy it.",

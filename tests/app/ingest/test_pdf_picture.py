@@ -11,8 +11,8 @@ from fpdf import FPDF
 from PIL import Image
 
 from app.ingest.loaders.pdf_words import page_words
-from app.ingest.page_pictures import PagePictures
 from app.ingest.pdf_picture import DPI, PAPER, draw_page
+from app.ingest.reading import PagePictures
 from tests.app.ingest.loaders.test_pdf_layout import COLUMNS, LEFT, RIGHT, down
 
 ROWS = [["Part", "Stock", "Shelf"], ["Hinge", "15", "5"], ["Lock", "5", "12"], ["Handle", "7", "15"]]

@@ -13,9 +13,8 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 
 from app.ingest.collection_writer import CollectionWriter
-from app.ingest.documents import FileNote
+from app.ingest.documents import FileNote, Progress
 from app.ingest.pipeline import ingest_into, ingest_items
-from app.ingest.run import Progress
 from app.providers.embeddings.minilm import MiniLMEmbeddings
 from app.providers.stores.embedded import EmbeddedStore
 from graph.errors import ConfigurationError, EmbeddingUnavailable, InvalidInput

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
-from app.ingest.collection_writer import CollectionWriter, PendingChunk, pending_chunks
+from app.ingest.collection_writer import CollectionWriter, points_of
 from app.ingest.documents import SplitDocument, TextChunk
 from app.ingest.pipeline import ingest_into
 from app.providers.stores.embedded import EmbeddedStore
+from app.providers.stores.layout import Point
 from tests.support.forked import Forked
 
 SIZE = 8
@@ -21,16 +22,20 @@ def opened(folder: Path) -> EmbeddedStore:
     return EmbeddedStore(EMBEDDING, folder, "documents", SIZE)
 
 
-def version(words: str, chunks: int) -> list[list[PendingChunk]]:
-    """A document on its way, in two parts."""
+Parts = tuple[int, list[list[Point]]]
+
+
+def version(words: str, chunks: int) -> Parts:
+    """A document on its way, in two parts, and the number of its chunks."""
     split = [TextChunk(chunk_id=f"d#{n}", chunk_index=n, text=f"{words} {n}.", spans=()) for n in range(chunks)]
-    pending = [*pending_chunks(SplitDocument(document_id="d", source="d", chunks=tuple(split)), f"hash of {words}")]
-    return [pending[:-2], pending[-2:]]
+    document = SplitDocument(document_id="d", source="d", chunks=tuple(split))
+    pending = [*points_of(document, f"hash of {words}", "fake")]
+    return chunks, [pending[:-2], pending[-2:]]
 
 
-async def write(writer: CollectionWriter, parts: list[list[PendingChunk]]) -> None:
+async def write(writer: CollectionWriter, total: int, parts: list[list[Point]]) -> None:
     for part in parts:
-        await writer.write(part)
+        await writer.write_batch(part, {"d": total})
 
 
 async def texts(store: EmbeddedStore) -> set[str]:
@@ -42,7 +47,7 @@ async def test_of_two_versions_stored_at_once_one_remains(tmp_path: Path) -> Non
     """Neither writer knew of the other: the later version stands alone, whole."""
     stores = opened(tmp_path), opened(tmp_path)
     for store, parts in zip(stores, (version("Old", 9), version("New", 4)), strict=True):
-        await write(CollectionWriter(store, EMBEDDING, "fake"), parts)
+        await write(CollectionWriter(store, EMBEDDING, "fake"), *parts)
     assert await texts(stores[0]) == {f"New {n}." for n in range(4)}
     assert await stores[0].adocuments() == {"d": "hash of New"}
     for store in stores:
@@ -51,13 +56,13 @@ async def test_of_two_versions_stored_at_once_one_remains(tmp_path: Path) -> Non
 
 async def test_a_document_that_lost_chunks_on_its_way_does_not_count_as_whole(tmp_path: Path) -> None:
     """Another version came between its parts: the next run finds another hash, and makes it whole."""
-    store, new = opened(tmp_path), version("New", 6)
+    store, (total, new) = opened(tmp_path), version("New", 6)
     writer = CollectionWriter(store, EMBEDDING, "fake")
-    for parts in (new[:1], version("Old", 3), new[1:]):
-        await write(writer, parts)
+    for parts in ((total, new[:1]), version("Old", 3), (total, new[1:])):
+        await write(writer, *parts)
     assert await store.adocuments() == {"d": "part of hash of New"}
     assert await texts(store) == {"New 0.", "New 5."}
-    await write(writer, new)
+    await write(writer, total, new)
     assert await texts(store) == {f"New {n}." for n in range(6)}
     assert await store.adocuments() == {"d": "hash of New"}
     await store.aclose()
