@@ -16,7 +16,7 @@ NO_RETRIES: Any = {"max_retries": 0}
 
 
 def cohere_client(settings: Settings, setting: str, seconds: float) -> tuple[cohere.AsyncClientV2, AiohttpTransport]:
-    """Make the client and connections for *setting*'s part (``"RERANKER"``), uncontacted.
+    """Make the client and connections for *setting*'s part (``"CHAT_MODEL"``), uncontacted.
 
     *seconds* limits each read and connect. Raises ``ConfigurationError`` when ``COHERE_API_KEY`` is empty.
     """
@@ -27,6 +27,6 @@ def cohere_client(settings: Settings, setting: str, seconds: float) -> tuple[coh
     http = httpx.AsyncClient(transport=transport, timeout=seconds, follow_redirects=True)
     address = settings.cohere_base_url or None  # its own
     client = cohere.AsyncClientV2(api_key=key, base_url=address, timeout=seconds, httpx_client=http)
-    for name in ("embed", "rerank"):
-        setattr(client, name, partial(getattr(client, name), request_options=NO_RETRIES))
+    # langchain-cohere passes no options
+    client.embed = partial(client.embed, request_options=NO_RETRIES)  # type: ignore[method-assign]
     return client, transport
