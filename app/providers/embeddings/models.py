@@ -8,7 +8,7 @@ from pathlib import Path
 from langchain_core.embeddings import Embeddings
 
 from app.providers.embeddings import minilm, mpnet
-from app.providers.embeddings.folder import FolderOptions, folder_embeddings
+from app.providers.embeddings.folder import folder_embeddings
 from app.providers.embeddings.fused import FusedEmbeddings, weights_of
 from app.providers.embeddings.hub import fetch
 from app.providers.embeddings.onnx_encoder import ShippedEncoder
@@ -127,10 +127,7 @@ def _folder(settings: Settings, name: str, model: str = "") -> EmbeddingModel:
     folder = Path(name).expanduser()
     model = model or folder.resolve().name
     model = next((known for known in KNOWN_FOLDERS if model.startswith(known)), model)
-    options = FolderOptions(
-        settings.embedding_pooling, settings.embedding_question_prefix, settings.embedding_passage_prefix
-    )
-    embeddings, dimension, close = folder_embeddings(folder, model, options)
+    embeddings, dimension, close = folder_embeddings(folder, model, settings)
     return EmbeddingModel(model, embeddings, dimension, close=close)
 
 

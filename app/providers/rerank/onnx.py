@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import PrivateAttr
 
-from app.providers.embeddings.folder import INPUTS, MAX_TOKENS, onnx_file, read_json
-from app.providers.embeddings.onnx_encoder import open_session, read_tokenizer
+from app.providers.embeddings.folder import OnnxFolder, read_json
 from app.providers.embeddings.vectors import in_batches
 from app.providers.rerank.scores import ScoringReranker, sigmoid
 from graph.errors import ConfigurationError
@@ -25,31 +24,23 @@ class CrossEncoder:
     """
 
     def __init__(self, folder: Path, classes: Container[int] = (1,)) -> None:
-        file = onnx_file(folder)
+        self._model = OnnxFolder(folder)
         config = read_json(folder / "config.json") | read_json(folder / "tokenizer_config.json")
-        limits = [config.get("max_position_embeddings"), config.get("model_max_length"), MAX_TOKENS]
-        self._tokenizer = read_tokenizer(folder)
-        self._tokenizer.enable_truncation(min(int(limit) for limit in limits if limit))
-        self._tokenizer.enable_padding(pad_id=int(config.get("pad_token_id") or 0))
+        self._model.tokenizer.enable_padding(pad_id=int(config.get("pad_token_id") or 0))
         try:
-            self._session = open_session(file)
-            self._inputs = [given.name for given in self._session.get_inputs()]
-            self._output = next(output.name for output in self._session.get_outputs())
+            self._model.open()
             self.classes = self.scores([("a question", "a text"), ("a question", "a longer text")]).shape[1]
             if self.classes not in classes:
                 raise ValueError(f"{self.classes} scores")
         except Exception as error:  # ONNX Runtime's own classes share no root
             raise ConfigurationError(
-                f"{file} is no cross-encoder that can be run here: it takes a pair of texts and returns "
+                f"{self._model.file} is no cross-encoder that can be run here: it takes a pair of texts and returns "
                 f"{'one score' if classes == (1,) else 'one score, or two or three classes'}."
             ) from error
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return float32 [pairs, classes], from one padded pass; at least one pair."""
-        encoded = self._tokenizer.encode_batch([*pairs])
-        fed = {name: np.array([getattr(pair, INPUTS[name]) for pair in encoded], np.int64) for name in self._inputs}
-        (scores,) = self._session.run([self._output], fed)
-        return np.asarray(scores, np.float32).reshape(len(pairs), -1)
+        return self._model.run(self._model.tokenizer.encode_batch([*pairs])).reshape(len(pairs), -1)
 
     def logits(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return the first score of *question* with each text; at least one text."""
