@@ -7,8 +7,7 @@ best are measured by their sentences too.
 
 import asyncio
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,7 +23,6 @@ from answering.types import Chunk, CountedRows, Question, SubqueryResults
 from app.providers.embeddings.vectors import VectorCache, Vectors, aquestion_vectors
 from app.providers.stores.hybrid import SIMILARITY_SHARE, Candidate, HybridQuery, HybridStore, dimension, highest
 from graph.errors import EmbeddingUnavailable, StoreUnavailable
-from graph.ports import Retriever
 
 POOL = 10
 """Candidates of a sub-question; more when more sources are asked for."""
@@ -45,19 +43,6 @@ Searched = tuple[str, HybridQuery, list[Candidate]]
 """A question, its query, and its best candidates."""
 Sentences = tuple[tuple[Span, ...], Vectors | None]
 """The sentences of a chunk: (start, end) in code points, and their unit vectors, float32 [n, d], or None."""
-
-
-class CollectionRetriever:
-    """Finds the candidates in the collection that a question names."""
-
-    def __init__(self, use: Callable[[str | None], AbstractAsyncContextManager[Retriever]]) -> None:
-        """*use* opens a collection for the time of a search."""
-        self._use = use
-
-    async def retrieve(self, question: Question) -> tuple[SubqueryResults, ...]:
-        """See ``graph.ports.Retriever``. Raises ``UnknownCollection`` too."""
-        async with self._use(question.collection) as retriever:
-            return await retriever.retrieve(question)
 
 
 class HybridRetriever:
