@@ -29,7 +29,7 @@ class ChatSynthesizer:
     def __init__(self, chat: ChatModel) -> None:
         self.chat = chat
         self._prompt = load_prompt("answer_documents" if chat.takes_documents else "answer")
-        chat.loader.instructions = self._prompt
+        chat.loader.instructions = self._prompt.system
 
     async def synthesize(
         self,

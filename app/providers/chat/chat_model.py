@@ -3,13 +3,13 @@
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessageChunk, HumanMessage, SystemMessage
+from langchain_core.messages import HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
 
 from answering.types import TokenCallback
@@ -18,7 +18,6 @@ from app.providers.chat.loading import LOAD_SECONDS, ModelLoader
 from app.providers.chat.model_queue import ModelPlace, ModelQueue
 from app.providers.chat.pace import Pace
 from app.providers.chat.thoughts import ThoughtFilter, without_thoughts
-from app.providers.http.error_mapping import chat_error
 from app.providers.http.retry import retried
 from graph.errors import ModelUnavailable, Overloaded, SynthesisFailed, SynthesisTimeout
 from prompts import Prompt
@@ -76,10 +75,6 @@ class ChatModel:
         self.queue = ModelQueue(self.places)
         self.loader = ModelLoader(self.name, self.model, self.options, self.pace, self.keep_alive)
 
-    def reads_slowly(self) -> bool:
-        """Whether it must be given few passages, and so the best ones."""
-        return self.pace.slow
-
     async def until_loaded(self, deadline: float) -> None:
         """Wait for the model, within its own time and before *deadline*: then its pace is known too.
 
@@ -122,7 +117,9 @@ class ChatModel:
             finally:
                 if not work.done():
                     self._leave(work, reply, place, text, streamed=emit is not None)
-        self._finished(text, reply)
+        self.loader.used()
+        if reply.first:
+            self.pace.observe(text, reply.read(text), reply.written())
         reply.text = without_thoughts(reply.text)
         return reply
 
@@ -161,13 +158,7 @@ class ChatModel:
             work.cancel()
             await asyncio.gather(work, reading, return_exceptions=True)
 
-        place.keep(asyncio.create_task(until_read()))
-
-    def _finished(self, text: str, reply: Completion) -> None:
-        """Take in what a call that ended well tells."""
-        self.loader.used()
-        if reply.first:
-            self.pace.observe(text, reply.read(text), reply.written())
+        place.kept = asyncio.create_task(until_read())
 
     async def _attempts(
         self,
@@ -186,21 +177,23 @@ class ChatModel:
         keywords = {**self.options(max_tokens), **(self.in_one_piece if emit is None else {}), **options}
 
         async def read() -> None:
-            await self._read(self.model.astream(messages, config, **keywords), emit, reply, most)
+            pieces = self.model.astream(messages, config, **keywords)
+            await self._read(reply.stream(pieces, self.name), emit, reply, most)
 
-        await retried(read, deadline=until, attempts=ATTEMPTS, unless=lambda: reply.text != "")
+        try:
+            await retried(read, deadline=until, attempts=ATTEMPTS, unless=lambda: reply.text != "")
+        finally:
+            for kind, count in reply.used.items():
+                self.spent[kind] += count
 
     async def _read(
-        self, pieces: AsyncIterator[AIMessageChunk], emit: TokenCallback | None, reply: Completion, most: int
+        self, pieces: AsyncGenerator[str], emit: TokenCallback | None, reply: Completion, most: int
     ) -> None:
         """Read one stream into *reply*, up to *most* characters."""
         thoughts = ThoughtFilter()
-        async with aclosing(pieces) as stream:  # type: ignore[type-var]  # it is a generator
-            while (piece := await self._next(stream, reply)) is not None:
-                if usage := piece.usage_metadata:
-                    self.spent["input"] += usage["input_tokens"]
-                    self.spent["output"] += usage["output_tokens"]
-                shown = thoughts.feed(reply.add(piece))
+        async with aclosing(pieces) as texts:
+            async for text in texts:
+                shown = thoughts.feed(text)
                 if shown and emit is not None:
                     await emit(shown)
                 if len(reply.text) >= most or repeats_itself(reply.text):
@@ -211,10 +204,3 @@ class ChatModel:
         shown = thoughts.feed("", final=True)
         if shown and emit is not None:
             await emit(shown)
-
-    async def _next(self, stream: AsyncIterator[AIMessageChunk], reply: Completion) -> AIMessageChunk | None:
-        """Return the next piece, None at the end; map only what the vendor's code raises."""
-        try:
-            return await anext(stream, None)
-        except Exception as error:
-            raise chat_error(error, self.name, begun=reply.text != "") from error
