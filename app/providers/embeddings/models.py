@@ -153,7 +153,7 @@ def _ollama(settings: Settings, model: str) -> EmbeddingModel:
 def _cohere(settings: Settings, model: str) -> EmbeddingModel:
     from langchain_cohere import CohereEmbeddings
 
-    from app.providers.http.cohere_client import cohere_client
+    from app.providers.cohere import cohere_client
 
     client, _ = cohere_client(settings, "EMBEDDING_MODEL", BATCH_SECONDS)
     key, tries = settings.cohere_api_key, 1  # retries are those of RemoteEmbeddings

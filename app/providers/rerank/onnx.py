@@ -1,7 +1,9 @@
-"""Run a cross-encoder exported to ONNX by Hugging Face: it reads two texts together."""
+"""Run a cross-encoder exported to ONNX by Hugging Face, which reads two texts together: as reranker or as verifier."""
 
+import asyncio
 import os
-from collections.abc import Container, Iterable, Sequence
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -10,10 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import PrivateAttr
 
+from answering.types import Passage
 from app.providers.embeddings.folder import OnnxFolder, read_json
 from app.providers.embeddings.vectors import in_batches
 from app.providers.rerank.scores import ScoringReranker, sigmoid
 from graph.errors import ConfigurationError
+
+_ENTAILS = re.compile(r"entail(?:s|ed|ment)?|support(?:s|ed)?|consistent|faithful|yes|true", re.IGNORECASE)
+_UNNAMED = re.compile(r"LABEL_\d+")
 
 
 class CrossEncoder:
@@ -63,3 +69,45 @@ class OnnxReranker(ScoringReranker):
 
     async def aclose(self) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+class EntailmentReader:
+    """Reads a passage (the premise) and a claim (the hypothesis) with MiniCheck, HHEM, DeBERTa-NLI and the like.
+
+    The model in *folder* returns one score, the logit of support, or two or three classes, whose names are ``id2label``
+    of config.json. Raises ``ConfigurationError`` when the folder holds no such model.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._model = CrossEncoder(folder, classes=(1, 2, 3))
+        names: Mapping[str, str] = read_json(folder / "config.json").get("id2label") or {}
+        self._entails = entailing(names, self._model.classes)
+        self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="entail")
+
+    async def support(self, claim: str, passage: Passage) -> float:
+        """Return the log-odds that *passage* supports *claim*."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._support, claim, passage)
+
+    async def aclose(self) -> None:
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _support(self, claim: str, passage: Passage) -> float:
+        premise = f"{passage.title}: {' '.join(passage.sentences)}" if passage.title else " ".join(passage.sentences)
+        (scores,) = self._model.scores([(premise, claim)])
+        others = np.delete(scores, self._entails)
+        return float(scores[self._entails] - (np.logaddexp.reduce(others) if others.size else 0.0))
+
+
+def entailing(names: Mapping[str, str], classes: int) -> int:
+    """Return which of *classes* means support, by their *names* (``id2label``: "0", "1", …).
+
+    Of two without names it is the second, as in MiniCheck. Raises ``ConfigurationError`` where the names do not tell.
+    """
+    if classes == 1:
+        return 0
+    found = [number for number in range(classes) if _ENTAILS.fullmatch(names.get(str(number), ""))]
+    if classes == 2 and not found and all(map(_UNNAMED.fullmatch, names.values())):
+        return 1
+    if len(found) != 1:
+        raise ConfigurationError(f"VERIFIER: id2label of config.json names no class for entailment: {dict(names)}")
+    return found[0]
