@@ -28,9 +28,9 @@ STORES = ("embedded", "qdrant", "chroma")
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-def _listed(value: str) -> tuple[str, ...]:
-    """Split a comma-separated value."""
-    return tuple(part for part in (part.strip() for part in value.split(",")) if part)
+def _listed(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Split a comma-separated value; leave a default."""
+    return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
 
 
 def is_address(value: str) -> bool:
@@ -67,12 +67,10 @@ def _store_name(value: str) -> str:
 
 
 Address = Annotated[str, AfterValidator(_checked_address)]
-Names = Annotated[
-    tuple[str, ...], NoDecode, BeforeValidator(lambda text: text if text == () else _listed(text.lower()))
-]
-"""Comma-separated, in lower case."""
-Listed = Annotated[tuple[str, ...], NoDecode, BeforeValidator(lambda text: text if text == () else _listed(text))]
+Listed = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
 """Comma-separated."""
+Names = Annotated[Listed, AfterValidator(lambda names: tuple(map(str.lower, names)))]
+"""Comma-separated, in lower case."""
 HostOrAddress = Annotated[Address, BeforeValidator(ollama_address)]
 Level = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(str.upper)]
 
@@ -194,7 +192,6 @@ class Settings(BaseSettings):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of ``API_KEYS``."""
         return _listed(self.api_keys.get_secret_value())
 
 

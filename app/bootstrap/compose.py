@@ -13,15 +13,9 @@ from typing import TYPE_CHECKING, Any
 from langgraph.graph.state import CompiledStateGraph
 
 from answering.extract.passages_answer import ExtractiveSynthesizer
-from answering.relevance.graders import (
-    Calibration,
-    CosineGrader,
-    LocalGrader,
-    calibration_for,
-    load_calibrations,
-)
+from answering.relevance.graders import Calibration, CosineGrader, LocalGrader, calibration_for, load_calibrations
 from app import __version__
-from app.bootstrap.storage import Storage, check_collections, open_storage
+from app.bootstrap.storage import Storage, open_storage
 from app.ops.chat_start import load_chat_model, suggest_chat_model
 from app.ops.health import Health
 from app.ops.traffic import Traffic
@@ -91,7 +85,6 @@ def build_container(
     Raises ``ConfigurationError``, and then leaves no collection open.
     """
     settings = settings or load_settings()
-    check_collections(settings)
     embedding = embedding or make_embeddings(settings)
     reader = OnnxReader()
     fitted = read_fitted(settings.data_dir)
@@ -137,7 +130,7 @@ def build_container(
         conversations=conversations,
         slots=settings.slots,
         log_questions=settings.log_questions,
-        **({"callbacks": spans.callbacks} if spans else {}),
+        callbacks=spans.callbacks if spans else lambda _: [],
     )
     closing = storage.closing
     closing.callback(reader.close)

@@ -56,9 +56,10 @@ def open_storage(
     Raises ``ConfigurationError``, and then leaves no collection open.
     """
     settings = settings or load_settings()
-    check_collections(settings)
-    embedding = embedding or make_embeddings(settings)
     name = settings.vector_store_collection
+    if name == settings.tasks_collection:  # documents and tasks would share it
+        raise ConfigurationError(f"TASKS_COLLECTION={name!r} is not allowed: another name than VECTOR_STORE_COLLECTION")
+    embedding = embedding or make_embeddings(settings)
     store = make_store(settings, name, embedding) if store is None else as_store(store, embedding)
     collections = Collections(settings, embedding, store)
     closing = AsyncExitStack()
@@ -66,10 +67,3 @@ def open_storage(
     closing.push_async_callback(store.aclose)
     closing.push_async_callback(collections.aclose)
     return Storage(settings, embedding, collections, closing)
-
-
-def check_collections(settings: Settings) -> None:
-    """Raise ``ConfigurationError`` where documents and tasks are to share one collection."""
-    if settings.tasks_collection == settings.vector_store_collection:
-        name = settings.tasks_collection
-        raise ConfigurationError(f"TASKS_COLLECTION={name!r} is not allowed: another name than VECTOR_STORE_COLLECTION")

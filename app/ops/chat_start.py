@@ -30,7 +30,7 @@ async def load_chat_model(chat: ChatModel, ollama_host: str) -> None:
     if not chat.pace.read_rate:
         return
     fields = {"model": chat.name, "reads_tokens_per_second": round(chat.pace.read_rate), "seconds": chat.seconds}
-    if reading_tokens(chat.pace, chat.seconds) < 1.5 * MIN_PASSAGE_TOKENS:
+    if reading_tokens(chat) < 1.5 * MIN_PASSAGE_TOKENS:
         do = "raise OLLAMA_TIMEOUT_SECONDS, or choose a smaller model; until then the passages answer"
         log.warning("chat_model_too_slow", extra={**fields, "do": do})
     else:

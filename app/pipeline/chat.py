@@ -44,15 +44,7 @@ class ChatSynthesizer:
         """
         chat, prompt = self.chat, self._prompt
         await chat.until_loaded(question.deadline)
-        given = choose_passages(
-            prompt,
-            question.text,
-            chunks,
-            context_tokens=chat.context_tokens,
-            max_tokens=question.max_tokens,
-            pace=chat.pace,
-            seconds=chat.seconds,
-        )
+        given = choose_passages(chat, prompt, question.text, chunks, question.max_tokens)
         if given is None:
             chat.measure_again()
             return Draft(dropped_chunks=len(chunks), by_model=True)
@@ -93,7 +85,6 @@ class TokenStream:
         self._held: str | None = ""
 
     async def feed(self, text: str) -> None:
-        """Take the next piece."""
         if self._held is not None:
             self._held += text
             if not self._held.strip() or _STRUCTURED.match(self._held):
@@ -149,8 +140,6 @@ def _lower_words(text: str) -> list[str]:
 
 
 class ChatRewriter:
-    """Asks the chat model of ``CHAT_MODEL`` for the question in full."""
-
     def __init__(self, chat: ChatModel) -> None:
         self._chat = chat
         self._prompt = load_prompt("standalone")

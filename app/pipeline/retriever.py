@@ -184,19 +184,12 @@ def _chunks(
         else:
             cosines = np.minimum(vectors @ query.dense, 1.0).tolist()
         chunks.append(replace(hit.chunk, spans=spans, span_similarities=tuple(cosines)))
-    kept = sorted(chunks, key=lambda chunk: -promise(chunk))[:most]
-    near = _near_duplicates({hit.chunk.chunk_id: hit.dense for hit in best}, [chunk.chunk_id for chunk in kept])
-    return tuple(replace(chunk, near_duplicates=near.get(chunk.chunk_id, ())) for chunk in kept)
+    kept = sorted(zip(best, chunks, strict=True), key=lambda pair: -promise(pair[1]))[:most]
 
+    def alike(hit: Candidate) -> tuple[str, ...]:
+        return tuple(other.chunk.chunk_id for other, _ in kept if other is not hit and _are_alike(hit, other))
 
-def _near_duplicates(vectors: Mapping[str, Vectors | None], kept: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return per id of *kept* the other ids whose vectors are nearly its own."""
-    rows = {chunk_id: row for chunk_id in kept if (row := vectors[chunk_id]) is not None}
-    if not rows:
-        return {}
-    ids, stacked = list(rows), np.stack(list(rows.values()))
-    near = stacked @ stacked.T > NEAR_DUPLICATE
-    return {ids[i]: tuple(ids[j] for j in np.flatnonzero(near[i]) if j != i) for i in range(len(ids))}
+    return tuple(replace(chunk, near_duplicates=alike(hit)) for hit, chunk in kept)
 
 
 def _with_spans(chunk: Chunk) -> Chunk:

@@ -71,7 +71,6 @@ class ChatModel:
     _measuring: "asyncio.Task[None] | None" = None
 
     def __post_init__(self) -> None:
-        """Make the queue and the loader."""
         self.queue = ModelQueue(self.places)
         self.loader = ModelLoader(self.name, self.model, self.options, self.pace, self.keep_alive)
 

@@ -45,12 +45,10 @@ class ModelLoader:
 
     @property
     def loading(self) -> bool:
-        """Whether the model is being loaded."""
         return self._loading is not None and not self._loading.done()
 
     @property
     def loading_first(self) -> bool:
-        """Whether the model is being loaded for the first time."""
         return self.loading and not self._load_seconds
 
     async def load(self) -> None:

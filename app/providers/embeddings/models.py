@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,18 +59,15 @@ def make_embeddings(settings: Settings) -> EmbeddingModel:
     names = name.split("+")
     if len(names) == 1 or is_folder(name):
         return _single(settings, name)
-    models: list[EmbeddingModel] = []
-    try:
-        models.extend(_single(settings, name.strip()) for name in names)
-    except ConfigurationError:
-        for model in models:
-            model.close()
-        raise
-    return _fused(models)
+    models = []
+    with ExitStack() as opened:
+        for name in names:
+            models.append(_single(settings, name.strip()))
+            opened.callback(models[-1].close)
+        return _fused(models, opened.pop_all().close)
 
 
 def is_folder(name: str) -> bool:
-    """Tell whether a name is that of a folder on this machine."""
     return bool(name) and Path(name).expanduser().is_dir()
 
 
@@ -90,8 +88,8 @@ def _single(settings: Settings, name: str) -> EmbeddingModel:
     return factory(settings, model) if factory else _any_langchain(named)
 
 
-def _fused(models: Sequence[EmbeddingModel]) -> EmbeddingModel:
-    """Join *models*; one that a server runs is probed as it is alone."""
+def _fused(models: Sequence[EmbeddingModel], close: Callable[[], None]) -> EmbeddingModel:
+    """Join *models*, which *close* closes; one that a server runs is probed as it is alone."""
     sizes = [model.dimension for model in models]
     size = sum(size for size in sizes if size) if all(sizes) else None
     names = [model.name for model in models]
@@ -101,10 +99,6 @@ def _fused(models: Sequence[EmbeddingModel]) -> EmbeddingModel:
     async def aprobe() -> None:
         for probe in probes:
             await probe()
-
-    def close() -> None:
-        for model in models:
-            model.close()
 
     return EmbeddingModel("+".join(names), embeddings, size, aprobe if probes else None, close)
 

@@ -79,7 +79,6 @@ def unpack(folder: Path, distributions: Sequence[str] = PARTS, expected: Mapping
 
 
 def is_complete(folder: Path) -> bool:
-    """Tell whether *folder* holds the unpacked files."""
     return all((folder / name).is_file() for name in SHA256)
 
 

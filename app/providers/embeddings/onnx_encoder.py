@@ -53,7 +53,6 @@ class OnnxEmbeddings(AsyncEmbeddings):
         return [row.tolist() for row in rows]
 
     async def aembed_query(self, text: str) -> list[float]:
-        """Return the vector of a question."""
         rows = await asyncio.get_running_loop().run_in_executor(self._questions, self.encode_questions, [text])
         vector: list[float] = rows[0].tolist()
         return vector
@@ -78,7 +77,6 @@ class ShippedEncoder(OnnxEmbeddings):
     """Of the weights for questions and for documents."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises ``ConfigurationError`` when the tokenizer in *folder* cannot be read."""
         super().__init__()
         self._folder = folder
         self._tokenizer = read_tokenizer(folder)
@@ -127,7 +125,6 @@ class ShippedEncoder(OnnxEmbeddings):
             return self._sessions[precision]
 
     def close(self) -> None:
-        """As in ``OnnxEmbeddings``; the weights are released."""
         super().close()
         self._sessions.clear()
 

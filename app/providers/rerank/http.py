@@ -11,7 +11,8 @@ from typing import Any
 
 import httpx
 
-from app.providers.rerank.scores import ScoringReranker, sigmoid
+from answering.relevance.graders import logistic
+from app.providers.rerank.scores import ScoringReranker
 
 TOLERANCE = 0.01
 """How far rounding may put a probability outside of [0, 1]; llama.cpp sends log-odds, which go further."""
@@ -31,7 +32,6 @@ class HttpReranker(ScoringReranker):
     """Set by the first score that is no probability: from then on the server's scores are read as log-odds."""
 
     async def ascores(self, query: str, texts: Sequence[str]) -> list[tuple[int, float]]:
-        """Return the server's scores."""
         body: dict[str, Any] = {"query": query, "texts": texts, "raw_scores": False, "truncate": True}
         if self.model is not None:
             body = {"model": self.model, "query": query, "documents": texts, "top_n": len(texts)}
@@ -41,7 +41,7 @@ class HttpReranker(ScoringReranker):
         rows, name = (content, "score") if self.model is None else (content["results"], "relevance_score")
         scores = [(int(row["index"]), float(row[name])) for row in rows]
         self._log_odds = self._log_odds or any(0.5 + TOLERANCE < abs(score - 0.5) < math.inf for _, score in scores)
-        return [(index, sigmoid(score)) for index, score in scores] if self._log_odds else scores
+        return [(index, logistic(score)) for index, score in scores] if self._log_odds else scores
 
     async def aclose(self) -> None:
         await self.http.aclose()

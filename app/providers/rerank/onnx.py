@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import PrivateAttr
 
+from answering.relevance.graders import logistic
 from answering.types import Passage
 from app.providers.embeddings.folder import OnnxFolder, read_json
 from app.providers.embeddings.vectors import in_batches
-from app.providers.rerank.scores import ScoringReranker, sigmoid
+from app.providers.rerank.scores import ScoringReranker
 from graph.errors import ConfigurationError
 
 _ENTAILS = re.compile(r"entail(?:s|ed|ment)?|support(?:s|ed)?|consistent|faithful|yes|true", re.IGNORECASE)
@@ -65,7 +66,7 @@ class OnnxReranker(ScoringReranker):
 
     async def ascores(self, query: str, texts: Sequence[str]) -> Iterable[tuple[int, float]]:
         """Return the model's scores; cancelling drops the batches that wait."""
-        return enumerate(map(sigmoid, await in_batches(self._pool, partial(self.model.logits, query), texts)))
+        return enumerate(map(logistic, await in_batches(self._pool, partial(self.model.logits, query), texts)))
 
     async def aclose(self) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
@@ -85,7 +86,6 @@ class EntailmentReader:
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="entail")
 
     async def support(self, claim: str, passage: Passage) -> float:
-        """Return the log-odds that *passage* supports *claim*."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._support, claim, passage)
 
     async def aclose(self) -> None:

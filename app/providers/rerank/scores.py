@@ -51,12 +51,7 @@ class ScoringReranker(BaseDocumentCompressor):
         return run_blocking(self.acompress_documents(documents, query))
 
 
-def sigmoid(logit: float) -> float:
-    """Return the probability in [0, 1] of log-odds; NaN of NaN."""
-    return 1.0 / (1.0 + math.exp(-max(min(logit, 700.0), -700.0)))
-
-
 def log_odds_of(probability: float) -> float:
-    """Invert ``sigmoid``, within ±13.8."""
+    """Return the log-odds of *probability*, within ±13.8."""
     inside = min(1.0 - _EDGE, max(_EDGE, probability))
     return math.log(inside / (1.0 - inside))
