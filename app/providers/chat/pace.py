@@ -1,7 +1,7 @@
 """Measure how fast a chat model reads and writes, from its own counts or the time to its first token."""
 
 from dataclasses import dataclass
-from os.path import commonprefix
+from itertools import takewhile
 
 CHARS_PER_TOKEN = 4.2
 """Characters of English that a token stands for, where a model counts none."""
@@ -29,7 +29,8 @@ class Pace:
 
     def fresh_tokens(self, prompt: str, tokens: float) -> float:
         """Return how many of a prompt's *tokens* a server has to read that kept the prompt before."""
-        common = len(commonprefix((prompt, self.prompt)))
+        pairs = zip(prompt, self.prompt, strict=False)
+        common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         return tokens * (1.0 - common / len(prompt)) if prompt else 0.0
 
     def observe(self, prompt: str, read: tuple[float, float], written: tuple[float, float]) -> None:

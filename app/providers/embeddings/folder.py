@@ -102,20 +102,13 @@ class FolderEmbeddings(OnnxEmbeddings):
         return self._pool(rows) if rows.ndim == 2 else rows
 
 
-def folder_embeddings(folder: Path, name: str, settings: Settings) -> tuple[Embeddings, int, Callable[[], None]]:
-    """Load the model in *folder*: its embeddings, their dimension, and what closes them.
+def sentence_transformers(folder: Path, name: str, settings: Settings) -> tuple[Embeddings, int]:
+    """Let sentence-transformers run the safetensors in *folder*; return the embeddings and their dimension.
 
-    Raises ``ConfigurationError``.
+    Raises ``ConfigurationError``, also when there are none.
     """
-    if _onnx_files(folder):
-        embeddings = FolderEmbeddings(folder, name, settings)
-        return embeddings, embeddings.dimension or 0, embeddings.close
     if not any(folder.glob("*.safetensors")):
         raise ConfigurationError(f"{folder} holds no model: neither an ONNX file nor safetensors.")
-    return (*_sentence_transformers(folder, name, settings), lambda: None)
-
-
-def _sentence_transformers(folder: Path, name: str, settings: Settings) -> tuple[Embeddings, int]:
     try:
         from langchain_huggingface import HuggingFaceEmbeddings
     except ImportError as error:
@@ -136,14 +129,15 @@ def _sentence_transformers(folder: Path, name: str, settings: Settings) -> tuple
 
 def onnx_file(folder: Path) -> Path:
     """Return ``model.onnx``, here or in ``onnx/``; else the only ONNX file. Raises ``ConfigurationError``."""
-    files = _onnx_files(folder)
+    files = onnx_files(folder)
     chosen = [file for file in files if file.name == "model.onnx"][:1] or files
     if len(chosen) != 1:
         raise ConfigurationError(f"{folder} needs a model.onnx, or one ONNX file under another name.")
     return chosen[0]
 
 
-def _onnx_files(folder: Path) -> list[Path]:
+def onnx_files(folder: Path) -> list[Path]:
+    """Return the ONNX files in *folder*, or in its ``onnx``."""
     return sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from langchain_core.embeddings import Embeddings
 
 from app.providers.embeddings import minilm, mpnet
-from app.providers.embeddings.folder import folder_embeddings
+from app.providers.embeddings.folder import FolderEmbeddings, onnx_files, sentence_transformers
 from app.providers.embeddings.fused import FusedEmbeddings, weights_of
 from app.providers.embeddings.hub import fetch
 from app.providers.embeddings.onnx_encoder import ShippedEncoder
@@ -121,8 +121,10 @@ def _folder(settings: Settings, name: str, model: str = "") -> EmbeddingModel:
     folder = Path(name).expanduser()
     model = model or folder.resolve().name
     model = next((known for known in KNOWN_FOLDERS if model.startswith(known)), model)
-    embeddings, dimension, close = folder_embeddings(folder, model, settings)
-    return EmbeddingModel(model, embeddings, dimension, close=close)
+    if not onnx_files(folder):
+        return EmbeddingModel(model, *sentence_transformers(folder, model, settings))
+    embeddings = FolderEmbeddings(folder, model, settings)
+    return EmbeddingModel(model, embeddings, embeddings.dimension, close=embeddings.close)
 
 
 def _hub(settings: Settings, model: str) -> EmbeddingModel:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from langchain_core.embeddings import Embeddings
 
-from app.providers.embeddings.folder import FolderEmbeddings, folder_embeddings, prefixes_of
+from app.providers.embeddings.folder import FolderEmbeddings, prefixes_of
 from app.providers.embeddings.models import make_embeddings
 from app.settings import Settings, load_settings
 from graph.errors import ConfigurationError
@@ -131,7 +131,7 @@ def test_safetensors_alone_name_the_package(tmp_path: Path) -> None:
     """Without an ONNX file the message says how to get one, and which extra runs the model as it is."""
     (tmp_path / "model.safetensors").write_bytes(b"")
     with pytest.raises(ConfigurationError, match=r"optimum-cli export onnx .* pip install 'knowledge-garden\[hug"):
-        folder_embeddings(tmp_path, "own", PLAIN)
+        make_embeddings(load_settings(embedding_model=str(tmp_path)))
 
 
 def test_a_hub_that_is_not_reached() -> None:
