@@ -3,13 +3,14 @@
 import asyncio
 import math
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.messages import AIMessageChunk, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
 
 from answering.types import TokenCallback
@@ -61,10 +62,7 @@ class ChatModel:
     reads_on: bool = False
     pace: Pace = field(default_factory=Pace)
     spent: dict[str, int] = field(default_factory=lambda: {"input": 0, "output": 0})
-    """Tokens used since the start, as the model counts them.
-
-    LangChain's ``UsageMetadataCallbackHandler`` would take six lines more, and counts none of a model without a name.
-    """
+    """Tokens used since the start, as the model counts them; LangChain's own handler counts none without a name."""
     queue: ModelQueue = field(init=False)
     loader: ModelLoader = field(init=False)
     _measured_again: float = -math.inf
@@ -98,13 +96,18 @@ class ChatModel:
         *deadline*. Raises ``ModelLoading``, ``Overloaded``, ``ModelUnavailable``, ``SynthesisTimeout``, or
         ``SynthesisFailed`` (also for a reply that was broken off).
         """
+        most = max(MIN_READ_CHARS, max_tokens * MAX_CHARS_PER_TOKEN)
+        messages = [SystemMessage(prompt.system), HumanMessage(user)]
+        config: RunnableConfig = {"metadata": {"prompt": prompt.label, "prompt_sha256": prompt.sha256}}
+        keywords = {**self.options(max_tokens), **(self.in_one_piece if emit is None else {}), **options}
+        call = partial(self.model.astream, messages, config, **keywords)
         await self.until_loaded(deadline)
         text = f"{prompt.system}\n{user}"
         need = min(self.pace.seconds(text, max_tokens), self.seconds)
         async with self.queue.place(need, deadline) as place:
             until = min(deadline, time.monotonic() + self.seconds)
             reply = Completion(begun=time.monotonic())
-            work = asyncio.create_task(self._attempts(prompt, user, emit, reply, until, max_tokens, options))
+            work = asyncio.create_task(self._attempts(call, emit, reply, until, most))
             try:
                 async with asyncio.timeout(until - time.monotonic()):
                     await asyncio.shield(work)
@@ -161,45 +164,32 @@ class ChatModel:
 
     async def _attempts(
         self,
-        prompt: Prompt,
-        user: str,
+        call: Callable[[], AsyncIterator[AIMessageChunk]],
         emit: TokenCallback | None,
         reply: Completion,
         until: float,
-        max_tokens: int,
-        options: Mapping[str, Any],
+        most: int,
     ) -> None:
-        """Read the reply, trying again until it has begun."""
-        most = max(MIN_READ_CHARS, max_tokens * MAX_CHARS_PER_TOKEN)
-        messages = [SystemMessage(prompt.system), HumanMessage(user)]
-        config: RunnableConfig = {"metadata": {"prompt": prompt.label, "prompt_sha256": prompt.sha256}}
-        keywords = {**self.options(max_tokens), **(self.in_one_piece if emit is None else {}), **options}
+        """Read the reply, up to *most* characters, trying again until it has begun."""
 
         async def read() -> None:
-            pieces = self.model.astream(messages, config, **keywords)
-            await self._read(reply.stream(pieces, self.name), emit, reply, most)
+            thoughts = ThoughtFilter()
+            async with aclosing(reply.stream(call(), self.name)) as texts:
+                async for text in texts:
+                    shown = thoughts.feed(text)
+                    if shown and emit is not None:
+                        await emit(shown)
+                    if len(reply.text) >= most or repeats_itself(reply.text):
+                        reply.reason = "length"
+                        break
+            if reply.reason.lower() in _BROKEN or (self.gives_reason and not reply.reason):
+                raise SynthesisFailed("The chat model broke off its answer.")
+            shown = thoughts.feed("", final=True)
+            if shown and emit is not None:
+                await emit(shown)
 
         try:
             await retried(read, deadline=until, attempts=ATTEMPTS, unless=lambda: reply.text != "")
         finally:
             for kind, count in reply.used.items():
                 self.spent[kind] += count
-
-    async def _read(
-        self, pieces: AsyncGenerator[str], emit: TokenCallback | None, reply: Completion, most: int
-    ) -> None:
-        """Read one stream into *reply*, up to *most* characters."""
-        thoughts = ThoughtFilter()
-        async with aclosing(pieces) as texts:
-            async for text in texts:
-                shown = thoughts.feed(text)
-                if shown and emit is not None:
-                    await emit(shown)
-                if len(reply.text) >= most or repeats_itself(reply.text):
-                    reply.reason = "length"
-                    break
-        if reply.reason.lower() in _BROKEN or (self.gives_reason and not reply.reason):
-            raise SynthesisFailed("The chat model broke off its answer.")
-        shown = thoughts.feed("", final=True)
-        if shown and emit is not None:
-            await emit(shown)

@@ -84,22 +84,20 @@ class FolderEmbeddings(OnnxEmbeddings):
         self._prefixes = prefixes_of(folder, name, settings)
         try:
             self._model.open()
-            self.dimension = len(self._encoded("a text"))
+            self.dimension = self.vectors(self.tokens(["a text"], question=True)).shape[1]
         except Exception as error:  # ONNX Runtime's own classes share no root
             raise ConfigurationError(
                 f"{self._model.file} is no text encoder that can be run here: it takes {', '.join(INPUTS)} and returns "
                 "vectors."
             ) from error
 
-    def encode_questions(self, texts: Sequence[str]) -> Vectors:
-        return unit([self._encoded(self._prefixes[0] + text) for text in texts])
+    def tokens(self, texts: Sequence[str], *, question: bool) -> "Sequence[Encoding]":
+        prefix = self._prefixes[0 if question else 1]
+        return self._model.tokenizer.encode_batch([valid_unicode(prefix + text) for text in texts])
 
-    def encode_documents(self, texts: Sequence[str]) -> Vectors:
-        return unit([self._encoded(self._prefixes[1] + text) for text in texts])
-
-    def _encoded(self, text: str) -> Vectors:
-        rows = self._model.run([self._model.tokenizer.encode(valid_unicode(text))])[0]
-        return self._pool(rows) if rows.ndim == 2 else rows
+    def vectors(self, tokens: "Sequence[Encoding]", *, question: bool = True) -> Vectors:
+        outputs = [self._model.run([text])[0] for text in tokens]
+        return unit([self._pool(rows) if rows.ndim == 2 else rows for rows in outputs])
 
 
 def sentence_transformers(folder: Path, name: str, settings: Settings) -> tuple[Embeddings, int]:
