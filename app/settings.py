@@ -20,11 +20,10 @@ from graph.errors import ConfigurationError
 OLLAMA_DEFAULT = "llama3.2:1b"
 """Ollama's model where only Ollama is named (document Q)."""
 OLLAMA_PORT = 11434
-"""Ollama's default port."""
 SLOTS_PER_CORE = 32
 """Concurrent requests per core: most of them wait for a model, not for this machine."""
 STORES = ("embedded", "qdrant", "chroma")
-"""The stores that are ours."""
+Attribution = Literal["model", "verified"]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -143,7 +142,7 @@ class Settings(BaseSettings):
     )
     max_retrieval_results: int = Field(5, ge=1, le=50, description="default `max_results` of the RAG library")
     max_query_chars: int = Field(2000, ge=1, le=20_000, description="longest question, in characters")
-    attribution: Literal["model", "verified"] = Field(
+    attribution: Attribution = Field(
         "verified", description="`verified`: a supported sentence that the model did not cite gets its citation too"
     )
 

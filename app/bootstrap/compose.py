@@ -80,10 +80,7 @@ def build_container(
     synthesizer: Synthesizer | None = None,
     grader: Grader | None = None,
 ) -> AppContainer:
-    """Make a service from *settings* and the parts passed as arguments.
-
-    Raises ``ConfigurationError``, and then leaves no collection open.
-    """
+    """Make a service of *settings* and the parts passed. Raises ``ConfigurationError``, leaving no collection open."""
     settings = settings or load_settings()
     embedding = embedding or make_embeddings(settings)
     reader = OnnxReader()
@@ -95,10 +92,7 @@ def build_container(
     if synthesizer is None:
         extractive = settings.chat == "extractive"
         synthesizer = passages_answer if extractive else ChatSynthesizer(make_chat_model(settings))
-    chat, probe_chat, extractor = None, None, None
-    if isinstance(synthesizer, ChatSynthesizer):
-        chat, probe_chat = synthesizer.chat, synthesizer.aprobe
-        extractor = passages_answer
+    chat = synthesizer.chat if isinstance(synthesizer, ChatSynthesizer) else None
     verifiers = make_verifiers(settings, reader, chat)
     # Last, so that no collection stays open when another part cannot be made.
     storage = open_storage(settings, embedding=embedding, store=store)
@@ -106,7 +100,7 @@ def build_container(
         retriever=storage.collections,
         grader=grader,
         synthesizer=synthesizer,
-        extractor=extractor,
+        extractor=passages_answer if chat else None,
         reader=reader,
         reads_all=(lambda: chat.pace.slow) if chat else None,
         calibration=calibration,
@@ -142,7 +136,7 @@ def build_container(
         closing.push_async_callback(grader.aclose)
     if spans:
         closing.push_async_callback(spans.aclose)
-    health = Health(storage.store, embedding.aprobe, settings.ollama_host, probe_chat, chat)
+    health = Health(storage.store, embedding.aprobe, settings.ollama_host, chat)
     return AppContainer(settings, embedding, storage.collections, closing, ports, chat, graph, service, health, spans)
 
 

@@ -35,10 +35,7 @@ class Storage:
 
     @cached_property
     def task_writer(self) -> CollectionWriter:
-        """Where ingest puts tasks. Their collection is opened by the first access.
-
-        Raises ``ConfigurationError`` or ``StoreUnavailable``.
-        """
+        """Where ingest puts tasks, opened by the first access. Raises ``ConfigurationError``, ``StoreUnavailable``."""
         store = make_store(self.settings, self.settings.tasks_collection, self.embedding)
         self.closing.push_async_callback(store.aclose)
         return CollectionWriter(store, self.embedding.embeddings, self.embedding.name)
@@ -51,10 +48,7 @@ class Storage:
 def open_storage(
     settings: Settings | None = None, *, embedding: EmbeddingModel | None = None, store: ChunkStore | None = None
 ) -> Storage:
-    """Open what *settings* name, or use the parts passed as arguments.
-
-    Raises ``ConfigurationError``, and then leaves no collection open.
-    """
+    """Open what *settings* name, or use the parts passed. Raises ``ConfigurationError``, leaving no collection open."""
     settings = settings or load_settings()
     name = settings.vector_store_collection
     if name == settings.tasks_collection:  # documents and tasks would share it

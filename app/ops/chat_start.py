@@ -12,7 +12,6 @@ from graph.errors import ModelUnavailable, SynthesisFailed
 PROBE_SECONDS = 1.0
 """Time to look for an Ollama where no chat model is set."""
 MAX_NAMED = 8
-"""Most models that are named."""
 log = logging.getLogger("garden.chat")
 
 

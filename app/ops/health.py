@@ -35,13 +35,12 @@ class Health:
     store: ChunkStore
     probe_embedding: Probe | None
     ollama_host: str
-    probe_chat: Probe | None
-    chat: ChatModel | None = None
+    chat: ChatModel | None
     draining: bool = False
 
     async def check(self) -> dict[str, Any]:
         """Return the five fields of ``/health``. Only configured parts count towards ``status``."""
-        probes = (self.store.aprobe, self.probe_embedding, self._ask_ollama, self.probe_chat)
+        probes = (self.store.aprobe, self.probe_embedding, self._ask_ollama, self.chat.aprobe if self.chat else None)
         store, embedding, ollama, chat = [not error for error in await asyncio.gather(*map(_error, probes))]
         loading = self.chat is not None and self.chat.loader.loading
         status = "unhealthy" if not (store and embedding) else "healthy" if chat and not loading else "degraded"

@@ -11,7 +11,6 @@ from answering.text.terms import question_stems
 from answering.types import Chunk, CitedSentence, Draft, Question, Source, SubqueryResults, TokenCallback
 from app.pipeline.passages import TEMPLATE_TOKENS, choose_passages, harmless, tokens
 from app.providers.chat.chat_model import ChatModel
-from app.providers.http.error_mapping import chat_error
 from graph.errors import SynthesisFailed
 from prompts import Prompt, load_prompt
 
@@ -66,14 +65,6 @@ class ChatSynthesizer:
             sentences = read_draft(reply.text, shown, truncated=reply.truncated)
         kept = tuple(sentence for sentence in sentences if not recites(sentence.text, prompt, shown))
         return Draft(kept, dropped_chunks=given.dropped, by_model=True)
-
-    async def aprobe(self) -> None:
-        """Raise ``SynthesisFailed`` when the model is unreachable; without a probe it counts as reachable."""
-        try:
-            if self.chat.probe:
-                await self.chat.probe()
-        except Exception as error:
-            raise chat_error(error, self.chat.name) from error
 
 
 class TokenStream:

@@ -140,10 +140,7 @@ def choose_passages(
 
 
 def best_sentences(chunk: Chunk, limit: int, characters: int) -> str:
-    """Cut *chunk* to the sentences around its best one, within *limit* tokens and *characters*.
-
-    Returns "" below a useful length.
-    """
+    """Cut *chunk* to the sentences around its best one, within *limit* tokens and *characters*; "" if too short."""
     if min(limit, characters / CHARS_PER_TOKEN) < MIN_PASSAGE_TOKENS:
         return ""
     scores = _scores(chunk)

@@ -88,10 +88,7 @@ class Verifiers:
 
 
 def make_verifiers(settings: Settings, reader: ClaimReader, chat: ChatModel | None) -> Verifiers:
-    """Make what ``VERIFIER`` names beside the shipped *reader* and the *chat* model that answers.
-
-    Raises ``ConfigurationError``.
-    """
+    """Make what ``VERIFIER`` names, given the shipped *reader* and what answers. Raises ``ConfigurationError``."""
     name = settings.verifier
     if name == "reader":
         return Verifiers(reader)

@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig
@@ -20,10 +20,10 @@ from app.ops.access import access_var
 from app.ops.advice import ADVICE
 from app.ops.traffic import current_request_id, questions_var
 from app.query_service.conversations import Conversations
+from app.settings import Attribution
 from graph.errors import Overloaded, RAGError
 from graph.state import Context, Event, Result, State, failure_of
 
-Attribution = Literal["model", "verified"]
 SLOT_TIMEOUT = 0.5
 """Seconds a request waits for a slot before it is refused (contract, ``MAX_CONCURRENT_REQUESTS``: "briefly")."""
 log = logging.getLogger("garden.service")

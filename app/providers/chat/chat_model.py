@@ -19,6 +19,7 @@ from app.providers.chat.loading import LOAD_SECONDS, ModelLoader
 from app.providers.chat.model_queue import ModelPlace, ModelQueue
 from app.providers.chat.pace import Pace
 from app.providers.chat.thoughts import ThoughtFilter, without_thoughts
+from app.providers.http.error_mapping import chat_error
 from app.providers.http.retry import retried
 from graph.errors import ModelUnavailable, Overloaded, SynthesisFailed, SynthesisTimeout
 from prompts import Prompt
@@ -72,11 +73,16 @@ class ChatModel:
         self.queue = ModelQueue(self.places)
         self.loader = ModelLoader(self.name, self.model, self.options, self.pace, self.keep_alive)
 
-    async def until_loaded(self, deadline: float) -> None:
-        """Wait for the model, within its own time and before *deadline*: then its pace is known too.
+    async def aprobe(self) -> None:
+        """Raise ``SynthesisFailed`` when the model is unreachable; without a probe it counts as reachable."""
+        try:
+            if self.probe:
+                await self.probe()
+        except Exception as error:
+            raise chat_error(error, self.name) from error
 
-        Raises ``ModelLoading``, and what a failed load raises.
-        """
+    async def until_loaded(self, deadline: float) -> None:
+        """Wait for the model, within its own time and before *deadline*. Raises ``ModelLoading``, or as the load."""
         await self.loader.until_loaded(min(deadline - time.monotonic(), self.seconds))
 
     async def complete(

@@ -12,6 +12,7 @@ A folder with safetensors alone is run by sentence-transformers (``langchain_hug
 import json
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,12 @@ PROMPTS = (
     (re.compile(r"e5-(?:small|base|large)"), "query: ", "passage: "),
 )
 """Prefixes of questions and passages that two families of models want, and say in their model cards alone."""
+HUB_FILES = ("*.json", "1_Pooling/*", "onnx/model.onnx", "model.onnx", "model.onnx_data")
+"""What is fetched where the model has an ONNX file."""
+WEIGHTS = ("*.safetensors",)
+"""What is fetched as well where it has none."""
+HUB_SECONDS = 5.0
+"""How long one answer of the hub may take."""
 POOLINGS: dict[str, Callable[[Vectors], Vectors]] = {
     "cls": lambda tokens: tokens[0],
     "mean": lambda tokens: tokens.mean(axis=0),
@@ -101,10 +108,7 @@ class FolderEmbeddings(OnnxEmbeddings):
 
 
 def sentence_transformers(folder: Path, name: str, settings: Settings) -> tuple[Embeddings, int]:
-    """Let sentence-transformers run the safetensors in *folder*; return the embeddings and their dimension.
-
-    Raises ``ConfigurationError``, also when there are none.
-    """
+    """Let sentence-transformers run *folder*; return embeddings and their dimension. Raises ``ConfigurationError``."""
     if not any(folder.glob("*.safetensors")):
         raise ConfigurationError(f"{folder} holds no model: neither an ONNX file nor safetensors.")
     try:
@@ -184,3 +188,23 @@ def read_json(file: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{file} cannot be read as JSON.") from error
     return content
+
+
+def fetch(name: str) -> Path:
+    """Return the folder of ``OWNER/MODEL``, or of ``OWNER/MODEL@REVISION``, in the hub's cache on this machine.
+
+    Raises ``ConfigurationError``, which says what to fetch, where it is not there and the hub is not reached.
+    """
+    model, _, revision = name.partition("@")
+    try:
+        from huggingface_hub import snapshot_download
+
+        download = partial(snapshot_download, model, revision=revision or None, etag_timeout=HUB_SECONDS)
+        folder = Path(download(allow_patterns=[*HUB_FILES]))
+        return folder if any(folder.rglob("*.onnx")) else Path(download(allow_patterns=[*HUB_FILES, *WEIGHTS]))
+    except Exception as error:  # of several libraries; all mean that the files are not there
+        own = model.rpartition("/")[2]
+        raise ConfigurationError(
+            f"EMBEDDING_MODEL={name} is not on this machine, and the Hugging Face hub did not give it. Fetch it where "
+            f"the hub is reached (hf download {model} --local-dir {own}) and name the folder: EMBEDDING_MODEL=./{own}"
+        ) from error

@@ -9,9 +9,8 @@ from pathlib import Path
 from langchain_core.embeddings import Embeddings
 
 from app.providers.embeddings import minilm, mpnet
-from app.providers.embeddings.folder import FolderEmbeddings, onnx_files, sentence_transformers
+from app.providers.embeddings.folder import FolderEmbeddings, fetch, onnx_files, sentence_transformers
 from app.providers.embeddings.fused import FusedEmbeddings, weights_of
-from app.providers.embeddings.hub import fetch
 from app.providers.embeddings.onnx_encoder import ShippedEncoder
 from app.providers.embeddings.remote import BATCH_SECONDS, RemoteEmbeddings
 from app.providers.plugins import find_factory

@@ -23,7 +23,6 @@ SHA256 = {
     WEIGHTS_FILE: "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",  # pragma: allowlist secret
     "tokenizer.json": "b8be2c30ba5dd723a6d5ee26d013da103d5408d92ddcb23747622f9e48f1d842",  # pragma: allowlist secret
 }
-"""sha256 of the files that are used."""
 
 
 class MPNetEmbeddings(ShippedEncoder):

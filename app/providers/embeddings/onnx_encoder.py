@@ -48,10 +48,7 @@ class OnnxEmbeddings(AsyncEmbeddings):
         """Return float32 [texts, dimension], unit vectors; at least one text."""
 
     async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Return one vector per text, in order; the batches are made of texts of about one length.
-
-        Cancelling it drops the batches that still wait.
-        """
+        """Return one vector per text, in order. Cancelling it drops the batches that still wait."""
         loop = asyncio.get_running_loop()
         tokens = await loop.run_in_executor(self._documents, partial(self.tokens, texts, question=False))
         rows = await in_batches(self._documents, partial(self.vectors, question=False), tokens, BATCH_TOKENS)

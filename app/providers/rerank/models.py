@@ -1,7 +1,4 @@
-"""Rerankers by name, each a LangChain ``BaseDocumentCompressor``.
-
-``local`` and ``none`` need none: see ``answering/relevance/graders.py``.
-"""
+"""Rerankers by name, each a LangChain ``BaseDocumentCompressor``; ``local`` and ``none`` need none."""
 
 import re
 from collections.abc import Callable
@@ -12,7 +9,7 @@ from pydantic import SecretStr
 
 from app.providers.plugins import find_factory
 from app.providers.rerank.onnx import CrossEncoder, OnnxReranker
-from app.providers.rerank.scores import ScoringReranker
+from app.providers.rerank.scores import HttpReranker, ScoringReranker
 from app.settings import Settings, is_address
 from graph.errors import ConfigurationError
 
@@ -54,7 +51,6 @@ def _tei(settings: Settings, url: str, model: str | None = None) -> ScoringReran
 
 def _over_http(url: str, secret: SecretStr, seconds: float, model: str | None) -> ScoringReranker:
     from app.providers.http.transport import AiohttpTransport
-    from app.providers.rerank.http import HttpReranker
 
     key = secret.get_secret_value()
     headers = {"Authorization": f"Bearer {key}"} if key else {}

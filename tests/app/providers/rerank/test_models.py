@@ -10,9 +10,8 @@ import pytest
 from langchain_core.documents import BaseDocumentCompressor, Document
 
 from app.pipeline.rerank_grader import RerankGrader
-from app.providers.rerank.http import HttpReranker
 from app.providers.rerank.models import make_reranker
-from app.providers.rerank.scores import SCORE
+from app.providers.rerank.scores import SCORE, HttpReranker
 from app.settings import Settings, load_settings
 from graph.errors import ConfigurationError, RerankFailed
 from graph.ports import Grader
