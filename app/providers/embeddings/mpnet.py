@@ -8,6 +8,7 @@ import hashlib
 import shutil
 import zipfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
@@ -37,16 +38,13 @@ class MPNetEmbeddings(ShippedEncoder):
 
 def find_parts(distributions: Sequence[str] = PARTS) -> list[Path]:
     """Return the parts of the zip file. Raises ``ConfigurationError`` when a package is not installed."""
-    found = []
-    for number, name in enumerate(distributions, 1):
-        try:
+    found: list[Path] = []
+    with suppress(PackageNotFoundError):
+        for number, name in enumerate(distributions, 1):
             files = distribution(name).files or []
-        except PackageNotFoundError:
-            files = []
-        part = next((Path(str(file.locate())) for file in files if file.name.endswith(f".zip.{number:03}")), None)
-        if part is None or not part.is_file():
-            raise ConfigurationError(f"The weights of {MODEL_NAME} are not installed. Get them with: {INSTALL_COMMAND}")
-        found.append(part)
+            found += [Path(str(file.locate())) for file in files if file.name.endswith(f".zip.{number:03}")]
+    if len(found) != len(distributions) or not all(part.is_file() for part in found):
+        raise ConfigurationError(f"The weights of {MODEL_NAME} are not installed. Get them with: {INSTALL_COMMAND}")
     return found
 
 
@@ -64,7 +62,8 @@ def unpack(folder: Path, distributions: Sequence[str] = PARTS, expected: Mapping
         above.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=f".{folder.name}-", dir=above) as draft, TemporaryFile(dir=above) as joined:
             for part in parts:
-                joined.write(part.read_bytes())
+                with part.open("rb") as file:
+                    shutil.copyfileobj(file, joined)
             with zipfile.ZipFile(joined) as archive:
                 for name, sha256 in expected.items():
                     _unpack_file(archive, name, sha256, Path(draft) / name)
