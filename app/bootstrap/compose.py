@@ -124,7 +124,7 @@ def build_container(
         conversations=conversations,
         slots=settings.slots,
         log_questions=settings.log_questions,
-        callbacks=spans.callbacks if spans else lambda _: [],
+        callbacks=spans.callbacks if spans else None,
     )
     closing = storage.closing
     closing.callback(reader.close)

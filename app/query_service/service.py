@@ -39,7 +39,7 @@ class QueryService:
     graph: CompiledStateGraph[State, Context, Any, Any]
     slots: int
     log_questions: bool = False
-    callbacks: Callable[[str], list[BaseCallbackHandler]] = lambda _: []
+    callbacks: Callable[[str], list[BaseCallbackHandler]] | None = None
     conversations: Conversations | None = None
     observers: list[Callable[[Result], None]] = field(default_factory=list)
     in_flight: int = 0
@@ -134,7 +134,8 @@ class QueryService:
         if conversation and self.conversations:
             run_input["history"] = await self.conversations.history(thread_of(conversation))
         config: RunnableConfig = {
-            "callbacks": self.callbacks(request_id),  # its own: they keep the nodes out of an interface's tracing
+            # its own: they keep the nodes out of an interface's tracing
+            "callbacks": self.callbacks(request_id) if self.callbacks else [],
             "run_name": "question",
             "metadata": {"request_id": request_id},
         }
