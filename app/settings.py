@@ -20,17 +20,16 @@ from graph.errors import ConfigurationError
 OLLAMA_DEFAULT = "llama3.2:1b"
 """Ollama's model where only Ollama is named (document Q)."""
 OLLAMA_PORT = 11434
-"""Ollama's default port."""
 SLOTS_PER_CORE = 32
 """Concurrent requests per core: most of them wait for a model, not for this machine."""
 STORES = ("embedded", "qdrant", "chroma")
-"""The stores that are ours."""
+Attribution = Literal["model", "verified"]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-def _listed(value: str) -> tuple[str, ...]:
-    """Split a comma-separated value."""
-    return tuple(part for part in (part.strip() for part in value.split(",")) if part)
+def _listed(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Split a comma-separated value; leave a default."""
+    return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
 
 
 def is_address(value: str) -> bool:
@@ -67,12 +66,10 @@ def _store_name(value: str) -> str:
 
 
 Address = Annotated[str, AfterValidator(_checked_address)]
-Names = Annotated[
-    tuple[str, ...], NoDecode, BeforeValidator(lambda text: text if text == () else _listed(text.lower()))
-]
-"""Comma-separated, in lower case."""
-Listed = Annotated[tuple[str, ...], NoDecode, BeforeValidator(lambda text: text if text == () else _listed(text))]
+Listed = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
 """Comma-separated."""
+Names = Annotated[Listed, AfterValidator(lambda names: tuple(map(str.lower, names)))]
+"""Comma-separated, in lower case."""
 HostOrAddress = Annotated[Address, BeforeValidator(ollama_address)]
 Level = Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(str.upper)]
 
@@ -145,7 +142,7 @@ class Settings(BaseSettings):
     )
     max_retrieval_results: int = Field(5, ge=1, le=50, description="default `max_results` of the RAG library")
     max_query_chars: int = Field(2000, ge=1, le=20_000, description="longest question, in characters")
-    attribution: Literal["model", "verified"] = Field(
+    attribution: Attribution = Field(
         "verified", description="`verified`: a supported sentence that the model did not cite gets its citation too"
     )
 
@@ -194,7 +191,6 @@ class Settings(BaseSettings):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of ``API_KEYS``."""
         return _listed(self.api_keys.get_secret_value())
 
 

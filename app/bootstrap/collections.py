@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from answering.types import Question, SubqueryResults
 from app.ingest.collection_writer import CollectionWriter
 from app.ops.access import access_var
 from app.pipeline.retriever import HybridRetriever
@@ -95,11 +96,10 @@ class Collections:
                 await opened.store.aclose()
             await self._close_idle()
 
-    @asynccontextmanager
-    async def retriever(self, name: str | None = None) -> AsyncGenerator[HybridRetriever]:
-        """Open the collection to be searched; see ``use``."""
-        async with self.use(name) as opened:
-            yield opened.retriever
+    async def retrieve(self, question: Question) -> tuple[SubqueryResults, ...]:
+        """Search the collection that *question* names; see ``graph.ports.Retriever``. Raises what ``use`` does too."""
+        async with self.use(question.collection) as opened:
+            return await opened.retriever.retrieve(question)
 
     async def delete(self, name: str) -> None:
         """Delete a collection with everything in it. Raises what ``resolve`` does; the default one is refused."""

@@ -6,7 +6,6 @@ Any part can be passed instead. Embedded parts are loaded and checked against ea
 import asyncio
 import logging
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,23 +13,14 @@ from typing import TYPE_CHECKING, Any
 from langgraph.graph.state import CompiledStateGraph
 
 from answering.extract.passages_answer import ExtractiveSynthesizer
-from answering.relevance.graders import (
-    Calibration,
-    CosineGrader,
-    LocalGrader,
-    calibration_for,
-    load_calibrations,
-)
+from answering.relevance.graders import Calibration, CosineGrader, LocalGrader, calibration_for, load_calibrations
 from app import __version__
-from app.bootstrap.collections import Collections
-from app.bootstrap.storage import Storage, check_collections
-from app.ingest.collection_writer import CollectionWriter
+from app.bootstrap.storage import Storage, open_storage
 from app.ops.chat_start import load_chat_model, suggest_chat_model
 from app.ops.health import Health
 from app.ops.traffic import Traffic
 from app.pipeline.chat import ChatRewriter, ChatSynthesizer
 from app.pipeline.rerank_grader import DEFAULT_SCALE, RerankGrader, ScoreScale, read_fitted
-from app.pipeline.retriever import CollectionRetriever
 from app.pipeline.verifiers import make_verifiers
 from app.providers.chat.chat_model import ChatModel
 from app.providers.chat.models import make_chat_model
@@ -38,7 +28,6 @@ from app.providers.embeddings.models import EmbeddingModel, make_embeddings
 from app.providers.rerank.models import RERANK_SECONDS, make_reranker
 from app.providers.rerank.reader import OnnxReader
 from app.providers.stores.chunk_store import ChunkStore
-from app.providers.stores.make import as_store, make_store
 from app.query_service.conversations import Conversations
 from app.query_service.service import QueryService
 from app.settings import Settings, load_settings
@@ -52,12 +41,9 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class AppContainer:
+class AppContainer(Storage):
     """Every part of one service. ``aclose`` closes them."""
 
-    settings: Settings
-    embedding: EmbeddingModel
-    collections: Collections
     ports: Ports
     chat: ChatModel | None
     """The chat model; None where answers are extracted."""
@@ -66,15 +52,8 @@ class AppContainer:
     service: QueryService
     health: Health
     spans: "Spans | None"
-    closing: AsyncExitStack
-    """Closes every part, the last one first: one that fails, on a full disk for example, does not stop the others."""
     version: str = __version__
     traffic: Traffic = field(default_factory=Traffic)
-
-    @property
-    def store(self) -> ChunkStore:
-        """The default collection, for every caller: for a request, ``collections`` opens what its caller may see."""
-        return self.collections.default.store
 
     @property
     def retriever(self) -> Retriever:
@@ -83,33 +62,14 @@ class AppContainer:
 
     @cached_property
     def tasks(self) -> TaskService:
-        """The Tasks API. Its collection is opened by the first access.
-
-        Raises ``ConfigurationError`` or ``StoreUnavailable``.
-        """
-        store = make_store(self.settings, self.settings.tasks_collection, self.embedding)
-        self.closing.push_async_callback(store.aclose)
-        return TaskService(store, self.embedding, self.chat, self.settings.request_timeout_seconds)
-
-    @cached_property
-    def storage(self) -> Storage:
-        """The embedding model and the collections alone, closed with this container."""
-        return Storage(self.settings, self.embedding, self.store, self.closing)
-
-    @property
-    def writer(self) -> CollectionWriter:
-        """Where ingest puts documents."""
-        return self.storage.writer
+        """The Tasks API. Its collection is opened by the first access. Raises as ``task_writer``."""
+        return TaskService(self.task_writer.store, self.embedding, self.chat, self.settings.request_timeout_seconds)
 
     def start_chat(self) -> None:
         """Load the chat model in the background; without one, look for an Ollama that could write the answers."""
         host = self.settings.ollama_host
         starting = asyncio.create_task(load_chat_model(self.chat, host) if self.chat else suggest_chat_model(host))
         self.closing.callback(starting.cancel)
-
-    async def aclose(self) -> None:
-        """Close the stores and the models; a second call does nothing."""
-        await self.closing.aclose()
 
 
 def build_container(
@@ -120,12 +80,8 @@ def build_container(
     synthesizer: Synthesizer | None = None,
     grader: Grader | None = None,
 ) -> AppContainer:
-    """Make a service from *settings* and the parts passed as arguments.
-
-    Raises ``ConfigurationError``, and then leaves no collection open.
-    """
+    """Make a service of *settings* and the parts passed. Raises ``ConfigurationError``, leaving no collection open."""
     settings = settings or load_settings()
-    check_collections(settings)
     embedding = embedding or make_embeddings(settings)
     reader = OnnxReader()
     fitted = read_fitted(settings.data_dir)
@@ -136,22 +92,17 @@ def build_container(
     if synthesizer is None:
         extractive = settings.chat == "extractive"
         synthesizer = passages_answer if extractive else ChatSynthesizer(make_chat_model(settings))
-    chat, probe_chat, extractor = None, None, None
-    if isinstance(synthesizer, ChatSynthesizer):
-        chat, probe_chat = synthesizer.chat, synthesizer.aprobe
-        extractor = passages_answer
+    chat = synthesizer.chat if isinstance(synthesizer, ChatSynthesizer) else None
     verifiers = make_verifiers(settings, reader, chat)
     # Last, so that no collection stays open when another part cannot be made.
-    collection = settings.vector_store_collection
-    store = make_store(settings, collection, embedding) if store is None else as_store(store, embedding)
-    collections = Collections(settings, embedding, store)
+    storage = open_storage(settings, embedding=embedding, store=store)
     ports = Ports(
-        retriever=CollectionRetriever(collections.retriever),
+        retriever=storage.collections,
         grader=grader,
         synthesizer=synthesizer,
-        extractor=extractor,
+        extractor=passages_answer if chat else None,
         reader=reader,
-        reads_all=chat.reads_slowly if chat else None,
+        reads_all=(lambda: chat.pace.slow) if chat else None,
         calibration=calibration,
         verifier=verifiers.reader,
         second_verifier=verifiers.second,
@@ -173,12 +124,9 @@ def build_container(
         conversations=conversations,
         slots=settings.slots,
         log_questions=settings.log_questions,
-        **({"callbacks": spans.callbacks} if spans else {}),
+        callbacks=spans.callbacks if spans else None,
     )
-    closing = AsyncExitStack()
-    closing.callback(embedding.close)
-    closing.push_async_callback(store.aclose)
-    closing.push_async_callback(collections.aclose)
+    closing = storage.closing
     closing.callback(reader.close)
     if verifiers.aclose:
         closing.push_async_callback(verifiers.aclose)
@@ -188,8 +136,8 @@ def build_container(
         closing.push_async_callback(grader.aclose)
     if spans:
         closing.push_async_callback(spans.aclose)
-    health = Health(store, embedding.aprobe, settings.ollama_host, probe_chat, chat)
-    return AppContainer(settings, embedding, collections, ports, chat, graph, service, health, spans, closing)
+    health = Health(storage.store, embedding.aprobe, settings.ollama_host, chat)
+    return AppContainer(settings, embedding, storage.collections, closing, ports, chat, graph, service, health, spans)
 
 
 def make_spans(settings: Settings) -> "Spans | None":

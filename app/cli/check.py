@@ -112,7 +112,7 @@ def _matches(folder: Path, saved_checksum: int, stored: Segment) -> bool:
 async def _repair(database: Database, report: CheckReport, storage: Storage) -> None:
     """Ingest damaged documents again from their recorded paths."""
     tasks = report.collection == storage.settings.tasks_collection
-    writer, store = (storage.tasks, storage.tasks.store) if tasks else (storage.writer, storage.store)
+    writer, store = (storage.task_writer, storage.task_writer.store) if tasks else (storage.writer, storage.store)
     await store.adelete_documents(report.damaged_documents)
     if report.set_aside or report.damaged_documents:
         recorded = read_sources(database.folder)

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from app.bootstrap.collections import Collections
 from app.bootstrap.storage import Storage
 from app.cli.shared import OK, JsonFlag, print_json, run_in_storage
 
@@ -18,10 +17,9 @@ def run_collections(
     """List the collections, one a line, or delete one. garden ingest --collection NAME makes one."""
 
     async def work(storage: Storage) -> list[str]:
-        collections = Collections(storage.settings, storage.embedding, storage.store)
         if delete is not None:
-            await collections.delete(delete)
-        return await collections.names()
+            await storage.collections.delete(delete)
+        return await storage.collections.names()
 
     names = run_in_storage(work)
     if as_json:

@@ -7,7 +7,6 @@ from pydantic import BaseModel
 
 from app.api.document_schemas import DeletedDocument, DocumentList, DocumentText
 from app.api.documents import MAX_ROWS, delete_document, list_documents, read_document
-from app.bootstrap.collections import Collections
 from app.bootstrap.storage import Storage
 from app.cli.shared import FAILED, OK, USAGE, CollectionOption, JsonFlag, print_error, print_json, run_in_storage
 from app.ingest.documents import nfc
@@ -26,8 +25,7 @@ def run_documents(
     document = document and nfc(document)
 
     async def work(storage: Storage) -> BaseModel | None:
-        collections = Collections(storage.settings, storage.embedding, storage.store)
-        async with collections.use(collection) as opened:
+        async with storage.collections.use(collection) as opened:
             if document is None:
                 return await list_documents(opened, 0, MAX_ROWS)
             return await (delete_document(opened, document) if delete else read_document(opened, document, 0, MAX_ROWS))

@@ -106,13 +106,13 @@ async def _ingest_tasks(paths: Sequence[Path], prune: bool, storage: Storage) ->
     manifest = IngestManifest(settings.data_dir / settings.tasks_collection, paths, prune=prune)
     with progress("ingesting", "tasks", len(tasks)) as show:
         return await ingest_items(
-            storage.tasks, tasks, len(tasks), manifest=manifest, on_progress=lambda done: show(done.documents)
+            storage.task_writer, tasks, len(tasks), manifest=manifest, on_progress=lambda done: show(done.documents)
         )
 
 
 async def ingest_samples_if_empty(storage: Storage) -> None:
     """Ingest the sample documents and tasks, each only into a collection that is empty."""
-    if not await storage.tasks.store.acount():
+    if not await storage.task_writer.store.acount():
         await _ingest_tasks([SAMPLE_FOLDER / SAMPLE_TASKS], False, storage)
     if not await storage.store.acount():
         _print_summary(await _ingest_paths(await asyncio.to_thread(sample_paths), False, storage))

@@ -82,7 +82,7 @@ def serve(
     container = build_container(settings)
     if ingest_samples and settings.vector_store == "embedded":
         try:
-            asyncio.run(ingest_samples_if_empty(container.storage))
+            asyncio.run(ingest_samples_if_empty(container))
         except StoreDamaged as error:  # the server starts: readiness reports the damage
             log.warning("samples_not_ingested", extra={"reason": error.message})
     api_keys = ApiKeys(settings.keys, KeyFile(settings.data_dir))

@@ -12,7 +12,6 @@ from graph.errors import ModelUnavailable, SynthesisFailed
 PROBE_SECONDS = 1.0
 """Time to look for an Ollama where no chat model is set."""
 MAX_NAMED = 8
-"""Most models that are named."""
 log = logging.getLogger("garden.chat")
 
 
@@ -30,7 +29,7 @@ async def load_chat_model(chat: ChatModel, ollama_host: str) -> None:
     if not chat.pace.read_rate:
         return
     fields = {"model": chat.name, "reads_tokens_per_second": round(chat.pace.read_rate), "seconds": chat.seconds}
-    if reading_tokens(chat.pace, chat.seconds) < 1.5 * MIN_PASSAGE_TOKENS:
+    if reading_tokens(chat) < 1.5 * MIN_PASSAGE_TOKENS:
         do = "raise OLLAMA_TIMEOUT_SECONDS, or choose a smaller model; until then the passages answer"
         log.warning("chat_model_too_slow", extra={**fields, "do": do})
     else:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, NamedTuple
@@ -27,30 +28,21 @@ class NotReady(NamedTuple):
     do: str | None = None
 
 
+@dataclass
 class Health:
     """Probes of one service's parts. ``draining`` is set while it shuts down."""
 
-    def __init__(
-        self,
-        store: ChunkStore,
-        embedding: Probe | None,
-        ollama_host: str,
-        chat: Probe | None,
-        model: ChatModel | None = None,
-    ) -> None:
-        """*chat* probes the chat *model*, if there is one."""
-        self._model = model
-        self._store = store
-        self._embedding = embedding
-        self._ollama_host = ollama_host
-        self._chat = chat
-        self.draining = False
+    store: ChunkStore
+    probe_embedding: Probe | None
+    ollama_host: str
+    chat: ChatModel | None
+    draining: bool = False
 
     async def check(self) -> dict[str, Any]:
         """Return the five fields of ``/health``. Only configured parts count towards ``status``."""
-        probes = (self._store.aprobe, self._embedding, self._ask_ollama, self._chat)
+        probes = (self.store.aprobe, self.probe_embedding, self._ask_ollama, self.chat.aprobe if self.chat else None)
         store, embedding, ollama, chat = [not error for error in await asyncio.gather(*map(_error, probes))]
-        loading = self._model is not None and self._model.loader.loading
+        loading = self.chat is not None and self.chat.loader.loading
         status = "unhealthy" if not (store and embedding) else "healthy" if chat and not loading else "degraded"
         return {
             "status": status,
@@ -65,8 +57,8 @@ class Health:
         if self.draining:
             return NotReady("The service is shutting down.")
         probes = (
-            ("vector store", self._store.aprobe, "StoreUnavailable"),
-            ("embedding model", self._embedding, "EmbeddingUnavailable"),
+            ("vector store", self.store.aprobe, "StoreUnavailable"),
+            ("embedding model", self.probe_embedding, "EmbeddingUnavailable"),
         )
         for name, probe, error_type in probes:
             error = await _error(probe)
@@ -75,13 +67,13 @@ class Health:
             if error:
                 what = f"timed out after {LIMIT:g} s" if isinstance(error, TimeoutError) else type(error).__name__
                 return NotReady(f"The {name} is not ready: {what}.", ADVICE[error_type])
-        if self._model and self._model.loader.loading_first:
+        if self.chat and self.chat.loader.loading_first:
             return NotReady("The chat model is loading.")
         return None
 
     async def _ask_ollama(self) -> None:
         async with httpx.AsyncClient(timeout=LIMIT, verify=_tls()) as client:
-            (await client.get(f"{self._ollama_host}/api/version")).raise_for_status()
+            (await client.get(f"{self.ollama_host}/api/version")).raise_for_status()
 
 
 async def _error(probe: Probe | None) -> Exception | None:

@@ -20,8 +20,6 @@ FILE = "keys.json"
 
 
 class StoredKey(BaseModel):
-    """One key: its name, hash, and the collections it sees."""
-
     model_config = ConfigDict(frozen=True)
 
     name: str

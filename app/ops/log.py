@@ -10,7 +10,6 @@ from app.ops.traffic import request_id_var
 
 
 def _add_request_id(record: logging.LogRecord) -> bool:
-    """Add the current request id to a record that has none."""
     if not hasattr(record, "request_id") and (request_id := request_id_var.get()):
         record.request_id = request_id
     vars(record).pop("color_message", None)  # uvicorn's message again, for terminals

@@ -49,7 +49,6 @@ class Traffic:
 
 
 def new_request_id() -> str:
-    """Make a request id."""
     return f"req_{uuid.uuid4().hex}"
 
 
@@ -59,7 +58,6 @@ def current_request_id() -> str:
 
 
 def is_below(path: str, starts: tuple[str, ...]) -> bool:
-    """Tell whether *path* is one of *starts* or below one."""
     return any(path == start or path.startswith(f"{start}/") for start in starts)
 
 

@@ -11,7 +11,6 @@ from answering.text.terms import question_stems
 from answering.types import Chunk, CitedSentence, Draft, Question, Source, SubqueryResults, TokenCallback
 from app.pipeline.passages import TEMPLATE_TOKENS, choose_passages, harmless, tokens
 from app.providers.chat.chat_model import ChatModel
-from app.providers.http.error_mapping import chat_error
 from graph.errors import SynthesisFailed
 from prompts import Prompt, load_prompt
 
@@ -29,7 +28,7 @@ class ChatSynthesizer:
     def __init__(self, chat: ChatModel) -> None:
         self.chat = chat
         self._prompt = load_prompt("answer_documents" if chat.takes_documents else "answer")
-        chat.loader.instructions = self._prompt
+        chat.loader.instructions = self._prompt.system
 
     async def synthesize(
         self,
@@ -44,15 +43,7 @@ class ChatSynthesizer:
         """
         chat, prompt = self.chat, self._prompt
         await chat.until_loaded(question.deadline)
-        given = choose_passages(
-            prompt,
-            question.text,
-            chunks,
-            context_tokens=chat.context_tokens,
-            max_tokens=question.max_tokens,
-            pace=chat.pace,
-            seconds=chat.seconds,
-        )
+        given = choose_passages(chat, prompt, question.text, chunks, question.max_tokens)
         if given is None:
             chat.measure_again()
             return Draft(dropped_chunks=len(chunks), by_model=True)
@@ -75,14 +66,6 @@ class ChatSynthesizer:
         kept = tuple(sentence for sentence in sentences if not recites(sentence.text, prompt, shown))
         return Draft(kept, dropped_chunks=given.dropped, by_model=True)
 
-    async def aprobe(self) -> None:
-        """Raise ``SynthesisFailed`` when the model is unreachable; without a probe it counts as reachable."""
-        try:
-            if self.chat.probe:
-                await self.chat.probe()
-        except Exception as error:
-            raise chat_error(error, self.chat.name) from error
-
 
 class TokenStream:
     """Passes a reply on as it comes, with citations numbered by document; nothing of one in JSON or a fence."""
@@ -93,7 +76,6 @@ class TokenStream:
         self._held: str | None = ""
 
     async def feed(self, text: str) -> None:
-        """Take the next piece."""
         if self._held is not None:
             self._held += text
             if not self._held.strip() or _STRUCTURED.match(self._held):
@@ -149,8 +131,6 @@ def _lower_words(text: str) -> list[str]:
 
 
 class ChatRewriter:
-    """Asks the chat model of ``CHAT_MODEL`` for the question in full."""
-
     def __init__(self, chat: ChatModel) -> None:
         self._chat = chat
         self._prompt = load_prompt("standalone")

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from answering.types import Chunk
-from app.providers.chat.pace import CHARS_PER_TOKEN, Pace
+from app.providers.chat.chat_model import ChatModel
+from app.providers.chat.pace import CHARS_PER_TOKEN
 from graph.errors import SynthesisFailed
 from prompts import Prompt
 
@@ -55,7 +56,6 @@ def passage_block(number: int, title: str, text: str) -> str:
 
 
 def title_of(chunk: Chunk) -> str:
-    """Return a chunk's title and section on one line."""
     return " ".join(harmless(", ".join(dict.fromkeys(filter(None, (chunk.title, chunk.section))))).split())
 
 
@@ -91,34 +91,27 @@ def tokens(text: str) -> int:
     return len(_TOKEN.findall(text)) + len(text.encode("utf-8", errors="replace")) - len(text)
 
 
-def reading_tokens(pace: Pace, seconds: float) -> float:
-    """Return the tokens that a call of *seconds* may give the model to read, question included."""
-    if not pace.read_rate:
+def reading_tokens(chat: ChatModel) -> float:
+    """Return the tokens that one call may give *chat* to read, question included."""
+    rate = chat.pace.read_rate
+    if not rate:
         return UNMEASURED_TOKENS
-    most = pace.read_rate * seconds * READING_SHARE
-    return min(most, max(MIN_READ_TOKENS, pace.read_rate * READING_SECONDS))
+    return min(rate * chat.seconds * READING_SHARE, max(MIN_READ_TOKENS, rate * READING_SECONDS))
 
 
 def choose_passages(
-    prompt: Prompt,
-    question: str,
-    chunks: Sequence[Chunk],
-    *,
-    context_tokens: int,
-    max_tokens: int | None,
-    pace: Pace,
-    seconds: float,
+    chat: ChatModel, prompt: Prompt, question: str, chunks: Sequence[Chunk], max_tokens: int | None
 ) -> Passages | None:
-    """Choose passages of *chunks*, first ones first, within the model's context and its time of *seconds*.
+    """Choose passages of *chunks*, first ones first, within the context of *chat* and the time of one call.
 
     A chunk that does not fit is cut to its best sentences. None where a model this slow can read none of them in time.
     Raises ``SynthesisFailed`` when none fits its context beside the instructions and the question.
     """
-    reserved = min(max_tokens or ANSWER_TOKENS, context_tokens // 2)
+    reserved = min(max_tokens or ANSWER_TOKENS, chat.context_tokens // 2)
     frame = prompt.user(chunks="", question=harmless(question))
-    left = context_tokens - reserved - TEMPLATE_TOKENS - tokens(frame) - tokens(prompt.system)
-    reading = reading_tokens(pace, seconds) * CHARS_PER_TOKEN - len(frame)
-    most = MAX_PASSAGES_FAST if pace.fast else MAX_PASSAGES
+    left = chat.context_tokens - reserved - TEMPLATE_TOKENS - tokens(frame) - tokens(prompt.system)
+    reading = reading_tokens(chat) * CHARS_PER_TOKEN - len(frame)
+    most = MAX_PASSAGES_FAST if chat.pace.fast else MAX_PASSAGES
     passages: list[tuple[str, str]] = []
     for number, chunk in enumerate(chunks[:most], start=1):
         title = title_of(chunk)
@@ -141,16 +134,13 @@ def choose_passages(
         raise SynthesisFailed("The question and its passages do not fit the chat model's context.")
     answer = reserved + max(0, left)
     answer = min(max_tokens or answer, answer)
-    if pace.read_rate:
-        answer = min(answer, max(MIN_ANSWER_TOKENS, int(pace.writes * seconds * WRITING_SHARE)))
+    if chat.pace.read_rate:
+        answer = min(answer, max(MIN_ANSWER_TOKENS, int(chat.pace.writes * chat.seconds * WRITING_SHARE)))
     return Passages(tuple(passages), len(chunks) - len(passages), answer)
 
 
 def best_sentences(chunk: Chunk, limit: int, characters: int) -> str:
-    """Cut *chunk* to the sentences around its best one, within *limit* tokens and *characters*.
-
-    Returns "" below a useful length.
-    """
+    """Cut *chunk* to the sentences around its best one, within *limit* tokens and *characters*; "" if too short."""
     if min(limit, characters / CHARS_PER_TOKEN) < MIN_PASSAGE_TOKENS:
         return ""
     scores = _scores(chunk)

@@ -8,13 +8,13 @@ from pathlib import Path
 from langchain_core.documents import BaseDocumentCompressor, Document
 from pydantic import BaseModel
 
-from answering.relevance.graders import Calibration, best_first
+from answering.relevance.graders import Calibration, best_first, logistic
 from answering.types import Chunk, Question, SubqueryResults
 from app.providers.embeddings.vectors import valid_unicode
 from app.providers.http.error_mapping import rerank_error
 from app.providers.http.retry import GuardedCalls
 from app.providers.rerank.models import RERANK_SECONDS
-from app.providers.rerank.scores import SCORE, ScoringReranker, log_odds_of, sigmoid
+from app.providers.rerank.scores import SCORE, ScoringReranker, log_odds_of
 from graph.errors import ConfigurationError
 
 FITTED_FILE = "relevance_model.json"
@@ -30,7 +30,7 @@ class ScoreScale:
 
     def relevance(self, score: float) -> float:
         """Return the probability in [0, 1] that a *score* in [0, 1] stands for."""
-        return sigmoid(self.bias + self.weight * log_odds_of(score))
+        return logistic(self.bias + self.weight * log_odds_of(score))
 
 
 DEFAULT_SCALE = ScoreScale(2.2336, 1.0)

@@ -7,8 +7,7 @@ best are measured by their sentences too.
 
 import asyncio
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,7 +23,6 @@ from answering.types import Chunk, CountedRows, Question, SubqueryResults
 from app.providers.embeddings.vectors import VectorCache, Vectors, aquestion_vectors
 from app.providers.stores.hybrid import SIMILARITY_SHARE, Candidate, HybridQuery, HybridStore, dimension, highest
 from graph.errors import EmbeddingUnavailable, StoreUnavailable
-from graph.ports import Retriever
 
 POOL = 10
 """Candidates of a sub-question; more when more sources are asked for."""
@@ -45,19 +43,6 @@ Searched = tuple[str, HybridQuery, list[Candidate]]
 """A question, its query, and its best candidates."""
 Sentences = tuple[tuple[Span, ...], Vectors | None]
 """The sentences of a chunk: (start, end) in code points, and their unit vectors, float32 [n, d], or None."""
-
-
-class CollectionRetriever:
-    """Finds the candidates in the collection that a question names."""
-
-    def __init__(self, use: Callable[[str | None], AbstractAsyncContextManager[Retriever]]) -> None:
-        """*use* opens a collection for the time of a search."""
-        self._use = use
-
-    async def retrieve(self, question: Question) -> tuple[SubqueryResults, ...]:
-        """See ``graph.ports.Retriever``. Raises ``UnknownCollection`` too."""
-        async with self._use(question.collection) as retriever:
-            return await retriever.retrieve(question)
 
 
 class HybridRetriever:
@@ -199,19 +184,12 @@ def _chunks(
         else:
             cosines = np.minimum(vectors @ query.dense, 1.0).tolist()
         chunks.append(replace(hit.chunk, spans=spans, span_similarities=tuple(cosines)))
-    kept = sorted(chunks, key=lambda chunk: -promise(chunk))[:most]
-    near = _near_duplicates({hit.chunk.chunk_id: hit.dense for hit in best}, [chunk.chunk_id for chunk in kept])
-    return tuple(replace(chunk, near_duplicates=near.get(chunk.chunk_id, ())) for chunk in kept)
+    kept = sorted(zip(best, chunks, strict=True), key=lambda pair: -promise(pair[1]))[:most]
 
+    def alike(hit: Candidate) -> tuple[str, ...]:
+        return tuple(other.chunk.chunk_id for other, _ in kept if other is not hit and _are_alike(hit, other))
 
-def _near_duplicates(vectors: Mapping[str, Vectors | None], kept: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return per id of *kept* the other ids whose vectors are nearly its own."""
-    rows = {chunk_id: row for chunk_id in kept if (row := vectors[chunk_id]) is not None}
-    if not rows:
-        return {}
-    ids, stacked = list(rows), np.stack(list(rows.values()))
-    near = stacked @ stacked.T > NEAR_DUPLICATE
-    return {ids[i]: tuple(ids[j] for j in np.flatnonzero(near[i]) if j != i) for i in range(len(ids))}
+    return tuple(replace(chunk, near_duplicates=alike(hit)) for hit, chunk in kept)
 
 
 def _with_spans(chunk: Chunk) -> Chunk:

@@ -13,7 +13,7 @@ from app.pipeline.passages import harmless
 from app.providers.chat.chat_model import ChatModel
 from app.providers.chat.completion import Completion
 from app.providers.chat.models import make_chat_model
-from app.providers.rerank.entailment import EntailmentReader
+from app.providers.rerank.onnx import EntailmentReader
 from app.settings import Settings
 from graph.errors import ConfigurationError, Overloaded, SynthesisFailed
 from prompts import load_prompt
@@ -88,20 +88,13 @@ class Verifiers:
 
 
 def make_verifiers(settings: Settings, reader: ClaimReader, chat: ChatModel | None) -> Verifiers:
-    """Make what ``VERIFIER`` names beside the shipped *reader* and the *chat* model that answers.
-
-    Raises ``ConfigurationError``.
-    """
+    """Make what ``VERIFIER`` names, given the shipped *reader* and what answers. Raises ``ConfigurationError``."""
     name = settings.verifier
     if name == "reader":
         return Verifiers(reader)
     if (folder := Path(name).expanduser()).is_dir():
         entailment = EntailmentReader(folder)
-
-        async def close() -> None:
-            entailment.close()
-
-        return Verifiers(entailment, aclose=close)
+        return Verifiers(entailment, aclose=entailment.aclose)
     if name == "model":
         if chat is None:
             raise ConfigurationError("VERIFIER=model needs a CHAT_MODEL that writes the answers")

@@ -6,6 +6,7 @@ chat/         ``models.py`` is the table; Ollama, Cohere, any LangChain chat mod
 rerank/       ``models.py`` is the table; Cohere, ONNX folders, HTTP servers; the shipped reader
 blocking.py   the synchronous methods of LangChain's interfaces, over the asynchronous ones
 http/         connections, retries, error mapping
+cohere.py     what embeddings and chat share of Cohere; its reranker is one over HTTP
 """
 
 import os

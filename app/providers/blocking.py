@@ -22,9 +22,7 @@ class AsyncEmbeddings(Embeddings):
     dimension: int | None
 
     def embed_query(self, text: str) -> list[float]:
-        """``aembed_query`` for code that blocks."""
         return run_blocking(self.aembed_query(text))
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """``aembed_documents`` for code that blocks."""
         return run_blocking(self.aembed_documents(texts))

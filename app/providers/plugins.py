@@ -16,10 +16,7 @@ def registered(group: str) -> dict[str, EntryPoint]:
 
 
 def find_factory(group: str, name: str) -> Any:
-    """Return the factory that a package registers as *name*; None where none does.
-
-    Raises ``ConfigurationError`` where it cannot be imported.
-    """
+    """Return what a package registers as *name*, if one does; ``ConfigurationError`` where that cannot be imported."""
     point = registered(group).get(name)
     if point is None:
         return None

@@ -71,7 +71,6 @@ async def search(
 
 
 def clamped(k: int) -> int:
-    """Clamp *k* to the allowed number of chunks."""
     return max(MIN_K, min(MAX_K, k))
 
 

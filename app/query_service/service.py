@@ -8,7 +8,8 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig
@@ -19,36 +20,32 @@ from app.ops.access import access_var
 from app.ops.advice import ADVICE
 from app.ops.traffic import current_request_id, questions_var
 from app.query_service.conversations import Conversations
+from app.settings import Attribution
 from graph.errors import Overloaded, RAGError
 from graph.state import Context, Event, Result, State, failure_of
 
-Attribution = Literal["model", "verified"]
 SLOT_TIMEOUT = 0.5
 """Seconds a request waits for a slot before it is refused (contract, ``MAX_CONCURRENT_REQUESTS``: "briefly")."""
 log = logging.getLogger("garden.service")
 
 
+@dataclass
 class QueryService:
-    """Runs questions through the graph, concurrently on one event loop."""
+    """Runs questions through the graph, concurrently on one event loop.
 
-    def __init__(
-        self,
-        graph: CompiledStateGraph[State, Context, Any, Any],
-        *,
-        slots: int,
-        log_questions: bool = False,
-        callbacks: Callable[[str], list[BaseCallbackHandler]] = lambda _: [],
-        conversations: Conversations | None = None,
-    ) -> None:
-        """*callbacks* makes the callbacks of one run from its request id."""
-        self._graph = graph
-        self._callbacks = callbacks
-        self.conversations = conversations
-        self.slots = slots
-        self._slots = asyncio.Semaphore(slots)
-        self._log_questions = log_questions
-        self.observers: list[Callable[[Result], None]] = []
-        self.in_flight = 0
+    ``callbacks`` makes the callbacks of one run from its request id.
+    """
+
+    graph: CompiledStateGraph[State, Context, Any, Any]
+    slots: int
+    log_questions: bool = False
+    callbacks: Callable[[str], list[BaseCallbackHandler]] | None = None
+    conversations: Conversations | None = None
+    observers: list[Callable[[Result], None]] = field(default_factory=list)
+    in_flight: int = 0
+
+    def __post_init__(self) -> None:
+        self._slots = asyncio.Semaphore(self.slots)
 
     async def ask(self, fields: Mapping[str, Any], attribution: Attribution | None = None) -> Result:
         """Answer one question. A ``RAGError`` becomes the ``Result``'s failure.
@@ -137,12 +134,13 @@ class QueryService:
         if conversation and self.conversations:
             run_input["history"] = await self.conversations.history(thread_of(conversation))
         config: RunnableConfig = {
-            "callbacks": self._callbacks(request_id),  # its own: they keep the nodes out of an interface's tracing
+            # its own: they keep the nodes out of an interface's tracing
+            "callbacks": self.callbacks(request_id) if self.callbacks else [],
             "run_name": "question",
             "metadata": {"request_id": request_id},
         }
         context = Context("custom" in modes, attribution)
-        return self._graph.astream(
+        return self.graph.astream(
             run_input, config, context=context, stream_mode=modes, output_keys=list(State.__annotations__)
         )
 
@@ -161,7 +159,7 @@ class QueryService:
             log_fields["error_type"] = result.failure.error_type
             if advice := ADVICE.get(result.failure.error_type):
                 log_fields["do"] = advice
-        if self._log_questions:
+        if self.log_questions:
             log_fields |= {"question": fields.get("query"), "answer": result.answer}
         questions = questions_var.get()
         if questions is None:

@@ -81,7 +81,7 @@ def test_app_is_entered_at_two_places(calls: list[Call]) -> None:
     """After the route the two pure packages call ``app`` by two ports alone: search, and the reader."""
     pure = ("answering", "graph")
     entered = {file.name for caller, file in calls if caller and caller.parts[0] in pure and file.parts[0] == "app"}
-    assert entered == {"reader.py", "retriever.py"}
+    assert entered == {"collections.py", "reader.py"}
 
 
 def test_the_walk_names_the_files_in_their_order(calls: list[Call]) -> None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -62,29 +63,26 @@ class ChatModel:
     reads_on: bool = False
     pace: Pace = field(default_factory=Pace)
     spent: dict[str, int] = field(default_factory=lambda: {"input": 0, "output": 0})
-    """Tokens used since the start, as the model counts them.
-
-    LangChain's ``UsageMetadataCallbackHandler`` would take six lines more, and counts none of a model without a name.
-    """
+    """Tokens used since the start, as the model counts them; LangChain's own handler counts none without a name."""
     queue: ModelQueue = field(init=False)
     loader: ModelLoader = field(init=False)
     _measured_again: float = -math.inf
     _measuring: "asyncio.Task[None] | None" = None
 
     def __post_init__(self) -> None:
-        """Make the queue and the loader."""
         self.queue = ModelQueue(self.places)
         self.loader = ModelLoader(self.name, self.model, self.options, self.pace, self.keep_alive)
 
-    def reads_slowly(self) -> bool:
-        """Whether it must be given few passages, and so the best ones."""
-        return self.pace.slow
+    async def aprobe(self) -> None:
+        """Raise ``SynthesisFailed`` when the model is unreachable; without a probe it counts as reachable."""
+        try:
+            if self.probe:
+                await self.probe()
+        except Exception as error:
+            raise chat_error(error, self.name) from error
 
     async def until_loaded(self, deadline: float) -> None:
-        """Wait for the model, within its own time and before *deadline*: then its pace is known too.
-
-        Raises ``ModelLoading``, and what a failed load raises.
-        """
+        """Wait for the model, within its own time and before *deadline*. Raises ``ModelLoading``, or as the load."""
         await self.loader.until_loaded(min(deadline - time.monotonic(), self.seconds))
 
     async def complete(
@@ -104,13 +102,18 @@ class ChatModel:
         *deadline*. Raises ``ModelLoading``, ``Overloaded``, ``ModelUnavailable``, ``SynthesisTimeout``, or
         ``SynthesisFailed`` (also for a reply that was broken off).
         """
+        most = max(MIN_READ_CHARS, max_tokens * MAX_CHARS_PER_TOKEN)
+        messages = [SystemMessage(prompt.system), HumanMessage(user)]
+        config: RunnableConfig = {"metadata": {"prompt": prompt.label, "prompt_sha256": prompt.sha256}}
+        keywords = {**self.options(max_tokens), **(self.in_one_piece if emit is None else {}), **options}
+        call = partial(self.model.astream, messages, config, **keywords)
         await self.until_loaded(deadline)
         text = f"{prompt.system}\n{user}"
         need = min(self.pace.seconds(text, max_tokens), self.seconds)
         async with self.queue.place(need, deadline) as place:
             until = min(deadline, time.monotonic() + self.seconds)
             reply = Completion(begun=time.monotonic())
-            work = asyncio.create_task(self._attempts(prompt, user, emit, reply, until, max_tokens, options))
+            work = asyncio.create_task(self._attempts(call, emit, reply, until, most))
             try:
                 async with asyncio.timeout(until - time.monotonic()):
                     await asyncio.shield(work)
@@ -122,7 +125,9 @@ class ChatModel:
             finally:
                 if not work.done():
                     self._leave(work, reply, place, text, streamed=emit is not None)
-        self._finished(text, reply)
+        self.loader.used()
+        if reply.first:
+            self.pace.observe(text, reply.read(text), reply.written())
         reply.text = without_thoughts(reply.text)
         return reply
 
@@ -161,60 +166,36 @@ class ChatModel:
             work.cancel()
             await asyncio.gather(work, reading, return_exceptions=True)
 
-        place.keep(asyncio.create_task(until_read()))
-
-    def _finished(self, text: str, reply: Completion) -> None:
-        """Take in what a call that ended well tells."""
-        self.loader.used()
-        if reply.first:
-            self.pace.observe(text, reply.read(text), reply.written())
+        place.kept = asyncio.create_task(until_read())
 
     async def _attempts(
         self,
-        prompt: Prompt,
-        user: str,
+        call: Callable[[], AsyncIterator[AIMessageChunk]],
         emit: TokenCallback | None,
         reply: Completion,
         until: float,
-        max_tokens: int,
-        options: Mapping[str, Any],
+        most: int,
     ) -> None:
-        """Read the reply, trying again until it has begun."""
-        most = max(MIN_READ_CHARS, max_tokens * MAX_CHARS_PER_TOKEN)
-        messages = [SystemMessage(prompt.system), HumanMessage(user)]
-        config: RunnableConfig = {"metadata": {"prompt": prompt.label, "prompt_sha256": prompt.sha256}}
-        keywords = {**self.options(max_tokens), **(self.in_one_piece if emit is None else {}), **options}
+        """Read the reply, up to *most* characters, trying again until it has begun."""
 
         async def read() -> None:
-            await self._read(self.model.astream(messages, config, **keywords), emit, reply, most)
+            thoughts = ThoughtFilter()
+            async with aclosing(reply.stream(call(), self.name)) as texts:
+                async for text in texts:
+                    shown = thoughts.feed(text)
+                    if shown and emit is not None:
+                        await emit(shown)
+                    if len(reply.text) >= most or repeats_itself(reply.text):
+                        reply.reason = "length"
+                        break
+            if reply.reason.lower() in _BROKEN or (self.gives_reason and not reply.reason):
+                raise SynthesisFailed("The chat model broke off its answer.")
+            shown = thoughts.feed("", final=True)
+            if shown and emit is not None:
+                await emit(shown)
 
-        await retried(read, deadline=until, attempts=ATTEMPTS, unless=lambda: reply.text != "")
-
-    async def _read(
-        self, pieces: AsyncIterator[AIMessageChunk], emit: TokenCallback | None, reply: Completion, most: int
-    ) -> None:
-        """Read one stream into *reply*, up to *most* characters."""
-        thoughts = ThoughtFilter()
-        async with aclosing(pieces) as stream:  # type: ignore[type-var]  # it is a generator
-            while (piece := await self._next(stream, reply)) is not None:
-                if usage := piece.usage_metadata:
-                    self.spent["input"] += usage["input_tokens"]
-                    self.spent["output"] += usage["output_tokens"]
-                shown = thoughts.feed(reply.add(piece))
-                if shown and emit is not None:
-                    await emit(shown)
-                if len(reply.text) >= most or repeats_itself(reply.text):
-                    reply.reason = "length"
-                    break
-        if reply.reason.lower() in _BROKEN or (self.gives_reason and not reply.reason):
-            raise SynthesisFailed("The chat model broke off its answer.")
-        shown = thoughts.feed("", final=True)
-        if shown and emit is not None:
-            await emit(shown)
-
-    async def _next(self, stream: AsyncIterator[AIMessageChunk], reply: Completion) -> AIMessageChunk | None:
-        """Return the next piece, None at the end; map only what the vendor's code raises."""
         try:
-            return await anext(stream, None)
-        except Exception as error:
-            raise chat_error(error, self.name, begun=reply.text != "") from error
+            await retried(read, deadline=until, attempts=ATTEMPTS, unless=lambda: reply.text != "")
+        finally:
+            for kind, count in reply.used.items():
+                self.spent[kind] += count

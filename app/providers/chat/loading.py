@@ -13,9 +13,7 @@ from langchain_core.messages import HumanMessage, SystemMessage
 
 from app.providers.chat.completion import Completion
 from app.providers.chat.pace import Pace
-from app.providers.http.error_mapping import chat_error
 from graph.errors import ModelLoading
-from prompts import Prompt
 
 LOAD_SECONDS = 600.0
 """Most time that a model may take to load."""
@@ -39,7 +37,7 @@ class ModelLoader:
     options: Callable[[int], Mapping[str, Any]]
     pace: Pace
     keep_alive: float | None
-    instructions: Prompt | None = None
+    instructions: str = "Answer."
     _loaded_until: float = -math.inf
     _loading: "asyncio.Task[None] | None" = None
     _loading_since: float = 0.0
@@ -47,12 +45,10 @@ class ModelLoader:
 
     @property
     def loading(self) -> bool:
-        """Whether the model is being loaded."""
         return self._loading is not None and not self._loading.done()
 
     @property
     def loading_first(self) -> bool:
-        """Whether the model is being loaded for the first time."""
         return self.loading and not self._load_seconds
 
     async def load(self) -> None:
@@ -89,24 +85,22 @@ class ModelLoader:
 
     async def _load(self) -> None:
         """Send the instructions alone, for one token."""
-        system = self.instructions.system if self.instructions else "Answer."
-        reply = await self._first_of_several(system, "?")
+        reply = await self._first_of_several()
         self._load_seconds = time.monotonic() - self._loading_since
         if reply.counts.get("prompt_eval_duration"):
-            self.pace.observe(system, reply.read(system), (0, 0))
+            self.pace.observe(self.instructions, reply.read(self.instructions), (0, 0))
         else:  # the server does not tell how long it read and how long it loaded
             await self.measure()
         self.used()
 
     async def measure(self) -> None:
         """Measure the pace by a text that no prompt had, for one token. Raises as ``load``."""
-        system = self.instructions.system if self.instructions else "Answer."
-        user = f"{time.time_ns()} {system}"
-        reply = await self._one_token(system, user)
-        text = f"{system}\n{user}"
+        user = f"{time.time_ns()} {self.instructions}"
+        reply = await self._one_token(user)
+        text = f"{self.instructions}\n{user}"
         self.pace.observe(text, reply.read(text), (0, 0))
 
-    async def _first_of_several(self, system: str, user: str) -> Completion:
+    async def _first_of_several(self) -> Completion:
         """Ask for one token, and again where none comes, without ending what was asked before: a request may be lost.
 
         A server that is loading answers them all when it has loaded.
@@ -115,7 +109,7 @@ class ModelLoader:
         seconds = ASK_AGAIN_SECONDS
         try:
             while True:
-                asked.add(asyncio.create_task(self._one_token(system, user)))
+                asked.add(asyncio.create_task(self._one_token("?")))
                 done, _ = await asyncio.wait(asked, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
                 if done:
                     return done.pop().result()
@@ -124,17 +118,12 @@ class ModelLoader:
             for task in asked:
                 task.cancel()
 
-    async def _one_token(self, system: str, user: str) -> Completion:
+    async def _one_token(self, user: str) -> Completion:
         reply = Completion(begun=time.monotonic())
-        messages = [SystemMessage(system), HumanMessage(user)]
-        async with asyncio.timeout(LOAD_SECONDS):
-            try:
-                pieces = self.model.astream(messages, **self.options(1))
-                async with aclosing(pieces) as stream:  # type: ignore[type-var]  # it is a generator
-                    async for piece in stream:
-                        reply.add(piece)
-                        if reply.pieces > 1:  # it keeps to no limit
-                            break
-            except Exception as error:
-                raise chat_error(error, self.name) from error
+        messages = [SystemMessage(self.instructions), HumanMessage(user)]
+        pieces = self.model.astream(messages, **self.options(1))
+        async with asyncio.timeout(LOAD_SECONDS), aclosing(reply.stream(pieces, self.name)) as texts:
+            async for _ in texts:
+                if reply.pieces > 1:  # it keeps to no limit
+                    break
         return reply

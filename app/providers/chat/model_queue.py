@@ -1,31 +1,73 @@
 """Let no more questions at a chat model than it answers at once; the others wait, or are refused at once."""
 
 import asyncio
+import fcntl
 import math
 import time
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO
 
-from app.providers.chat.shared_places import SharedPlaces
 from graph.errors import Overloaded
 
 MIN_RETRY = 1
 """Least seconds of a ``Retry-After``."""
+POLL_SECONDS = 0.05
+"""Seconds between two tries for a place of all processes: a file's lock cannot be awaited."""
 
 
+class SharedPlaces:
+    """*count* places, as files in *folder*; a process that dies leaves its places free, since the system unlocks."""
+
+    def __init__(self, folder: Path, count: int) -> None:
+        self._files = [folder / f"place-{number}" for number in range(count)]
+
+    async def acquire(self, need: float) -> BinaryIO:
+        """Wait for a free place for a call of about *need* seconds; closing the file that is returned frees it."""
+        while (file := self._take()) is None:  # noqa: ASYNC110 -- another process frees it, and sets no event here
+            await asyncio.sleep(POLL_SECONDS)
+        file.truncate(0)
+        file.write(b"%f" % (time.time() + need))
+        file.flush()
+        return file
+
+    def wait_seconds(self) -> float:
+        """Estimate the seconds until a place is free: the least that a holder said; 0 where one is free now."""
+        if (file := self._take()) is not None:
+            file.close()
+            return 0.0
+        ends = []
+        for path in self._files:
+            with suppress(OSError, ValueError):
+                ends.append(float(path.read_bytes()))
+        return max(min(ends, default=0.0) - time.time(), POLL_SECONDS)
+
+    def _take(self) -> BinaryIO | None:
+        """Open and lock the first free file; None when all are locked."""
+        for path in self._files:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = path.open("ab")
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # released however the process ends
+            except BlockingIOError:
+                file.close()
+            else:
+                return file
+        return None
+
+
+@dataclass(slots=True, eq=False)
 class ModelPlace:
-    """One place at the model; ``keep`` holds it beyond the call, until the model is free."""
+    """A place at the model, for a call that should end at *until* (``time.monotonic``); *kept*: held until that ends.
 
-    def __init__(self, until: float) -> None:
-        """*until*, on ``time.monotonic``, is when the call is expected to end."""
-        self.until = until
-        self.kept: asyncio.Future[None] | None = None
-        self.shared: BinaryIO | None = None
+    *shared* is its place among those of all processes.
+    """
 
-    def keep(self, work: "asyncio.Future[None]") -> None:
-        """Hold the place until *work* is done."""
-        self.kept = work
+    until: float
+    shared: BinaryIO | None
+    kept: "asyncio.Future[None] | None" = None
 
 
 class ModelQueue:
@@ -69,14 +111,12 @@ class ModelQueue:
     async def _enter(self, need: float) -> ModelPlace:
         """Wait for a place in this process, then for one of all processes."""
         await self._free.acquire()
-        place = ModelPlace(time.monotonic() + need)
         try:
-            if self._shared:
-                place.shared = await self._shared.acquire(need)
+            shared = await self._shared.acquire(need) if self._shared else None
         except BaseException:
             self._free.release()
             raise
-        place.until = time.monotonic() + need
+        place = ModelPlace(time.monotonic() + need, shared)
         self._held.add(place)
         return place
 

@@ -4,12 +4,12 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import httpx
 from pydantic import SecretStr
 
 from app.providers.chat.chat_model import ChatModel
 from app.providers.chat.loading import LOAD_SECONDS
-from app.providers.chat.model_queue import ModelQueue
-from app.providers.chat.shared_places import SharedPlaces
+from app.providers.chat.model_queue import ModelQueue, SharedPlaces
 from app.providers.plugins import find_factory
 from app.settings import Settings
 from graph.errors import ConfigurationError
@@ -37,7 +37,6 @@ def make_chat_model(settings: Settings) -> ChatModel:
 
 
 def _ollama(settings: Settings, model: str) -> ChatModel:
-    import httpx
     from langchain_ollama import ChatOllama
     from ollama import AsyncClient
 
@@ -78,8 +77,7 @@ def _ollama(settings: Settings, model: str) -> ChatModel:
 
 
 def _cohere(settings: Settings, model: str) -> ChatModel:
-    from app.providers.chat.cohere import CitingChatCohere
-    from app.providers.http.cohere_client import NO_RETRIES, cohere_client
+    from app.providers.cohere import NO_RETRIES, CitingChatCohere, cohere_client
 
     client, transport = cohere_client(settings, "CHAT_MODEL", settings.ollama_timeout_seconds)
     chat = CitingChatCohere(
@@ -105,8 +103,6 @@ def _openai(settings: Settings, model: str) -> ChatModel:
     except ImportError as error:
         package = "pip install 'knowledge-garden[openai]'"
         raise ConfigurationError(f"CHAT_MODEL={settings.chat!r} needs a package: {package}") from error
-    import httpx
-
     from app.providers.http.transport import AiohttpTransport
 
     own = bool(settings.openai_base_url)  # one's own server, which has to load its model; OpenAI's need not

@@ -15,54 +15,22 @@ _ENDING = tuple(f"</{name}>" for name in _WORDS)
 OPENING = (
     *(f"<{name}{space}>" for name in _NAMES for space in ("", " ")),
     *_BEGINNING,
-    "[think]",
-    "◁think▷",
-    "<|begin_of_thought|>",
-    "<|start_thinking|>",
-    "<|thinking|>",
-    "<|channel>thought",
-    "<unused94>",
-    "<|channel|>analysis",
-    "<|channel|>commentary",
+    *"[think] ◁think▷ <|begin_of_thought|> <|start_thinking|> <|thinking|> <|channel>thought <unused94>".split(),
+    *"<|channel|>analysis <|channel|>commentary".split(),
 )
 CLOSING = (
     *(f"</{name}{space}>" for name in _NAMES for space in ("", " ")),
-    "[/think]",
-    "◁/think▷",
-    "<|end_of_thought|>",
-    "<|end_thinking|>",
-    "<|/thinking|>",
-    "<channel|>",
-    "<unused95>",
+    *"[/think] ◁/think▷ <|end_of_thought|> <|end_thinking|> <|/thinking|> <channel|> <unused95>".split(),
     "<|channel|>final<|message|>",
 )
 _HEADER = "<|channel|>final"
 """Opens a header of harmony, as in ``<|channel|>final <|constrain|>json<|message|>``; ends what was thought before."""
 _MESSAGE = "<|message|>"
 CONTROL = (
-    "<|start|>assistant",
-    "<|end|>",
-    "<|return|>",
-    _MESSAGE,
-    "<|im_start|>assistant",
-    "<|im_end|>",
-    "<|start_header_id|>assistant<|end_header_id|>",
-    "<|eot_id|>",
-    "<|assistant|>",
-    "<|begin_of_text|>",
-    "<|end_of_text|>",
-    "<|endoftext|>",
-    "<start_of_turn>model",
-    "<end_of_turn>",
-    "<|end_of_turn|>",
-    "<|begin_of_solution|>",
-    "<|end_of_solution|>",
-    "<|start_response|>",
-    "<|end_response|>",
-    "<bos>",
-    "<eos>",
-    "</s>",
-    "[/inst]",
+    *"<|start|>assistant <|end|> <|return|> <|message|> <|im_start|>assistant <|im_end|>".split(),
+    *"<|start_header_id|>assistant<|end_header_id|> <|eot_id|> <|begin_of_text|> <|end_of_text|> <|endoftext|>".split(),
+    *"<|assistant|> <start_of_turn>model <end_of_turn> <|end_of_turn|> <bos> <eos> </s> [/inst]".split(),
+    *"<|begin_of_solution|> <|end_of_solution|> <|start_response|> <|end_response|>".split(),
 )
 """Tokens that belong to a template and are never content."""
 TURNS = ("<|im_start|>user", "<|start_header_id|>user", "<start_of_turn>user", "<|start|>user", "<|user|>", "[inst]")

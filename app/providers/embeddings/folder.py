@@ -12,16 +12,20 @@ A folder with safetensors alone is run by sentence-transformers (``langchain_hug
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
 from app.providers.embeddings.onnx_encoder import OnnxEmbeddings, open_session, read_tokenizer
 from app.providers.embeddings.vectors import Vectors, unit, valid_unicode
+from app.settings import Settings
 from graph.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding
 
 MAX_TOKENS = 512
 """Word pieces read of a text, where the model does not take fewer: a chunk has no more."""
@@ -33,6 +37,12 @@ PROMPTS = (
     (re.compile(r"e5-(?:small|base|large)"), "query: ", "passage: "),
 )
 """Prefixes of questions and passages that two families of models want, and say in their model cards alone."""
+HUB_FILES = ("*.json", "1_Pooling/*", "onnx/model.onnx", "model.onnx", "model.onnx_data")
+"""What is fetched where the model has an ONNX file."""
+WEIGHTS = ("*.safetensors",)
+"""What is fetched as well where it has none."""
+HUB_SECONDS = 5.0
+"""How long one answer of the hub may take."""
 POOLINGS: dict[str, Callable[[Vectors], Vectors]] = {
     "cls": lambda tokens: tokens[0],
     "mean": lambda tokens: tokens.mean(axis=0),
@@ -40,71 +50,67 @@ POOLINGS: dict[str, Callable[[Vectors], Vectors]] = {
     "lasttoken": lambda tokens: tokens[-1],
 }
 """Name in the model's files -> function of one text's token vectors, float32 [tokens, dimension]."""
-Prefixes = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class FolderOptions:
-    """What the settings say of a model, before what its files say; None where they say nothing."""
+class OnnxFolder:
+    """The ONNX model in *folder* with its tokenizer, which reads no more word pieces than the model does.
 
-    pooling: str | None = None
-    question_prefix: str | None = None
-    passage_prefix: str | None = None
+    Raises ``ConfigurationError`` when there is no such file; ONNX Runtime's own errors for one that cannot be run.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.file = onnx_file(folder)
+        self.tokenizer = read_tokenizer(folder)
+        self.tokenizer.enable_truncation(most_tokens(folder))
+
+    def open(self) -> None:
+        """Open the session; of several outputs that of whole texts, or the first, is read."""
+        self._session = open_session(self.file)
+        self._inputs = {given.name: (INPUTS[given.name], TYPES[given.type]) for given in self._session.get_inputs()}
+        names = [output.name for output in self._session.get_outputs()]
+        self._output = "sentence_embedding" if "sentence_embedding" in names else names[0]
+
+    def run(self, texts: "Sequence[Encoding]") -> Vectors:
+        """Return the output of one pass over *texts* of one length, float32."""
+        fed = {name: np.array([getattr(of, key) for of in texts], kind) for name, (key, kind) in self._inputs.items()}
+        (output,) = self._session.run([self._output], fed)
+        return np.asarray(output, np.float32)
 
 
 class FolderEmbeddings(OnnxEmbeddings):
-    """The ONNX model in *folder*; *name* is that of the model.
+    """The ONNX model in *folder*; *name* is that of the model. *settings* go before what its files say.
 
     Each text is passed through alone: with dynamic quantisation a vector would depend on its batch.
     Raises ``ConfigurationError`` when the folder holds no encoder that can be run here.
     """
 
-    def __init__(self, folder: Path, name: str, options: FolderOptions) -> None:
+    def __init__(self, folder: Path, name: str, settings: Settings) -> None:
         super().__init__()
-        file = onnx_file(folder)
-        self._tokenizer = read_tokenizer(folder)
-        self._tokenizer.enable_truncation(most_tokens(folder))
-        self._pool = POOLINGS[pooling_of(folder, options.pooling)]
-        self._prefixes = prefixes_of(folder, name, options)
+        self._model = OnnxFolder(folder)
+        self._pool = POOLINGS[pooling_of(folder, settings.embedding_pooling)]
+        self._prefixes = prefixes_of(folder, name, settings)
         try:
-            self._session = open_session(file)
-            self._inputs = {given.name: (INPUTS[given.name], TYPES[given.type]) for given in self._session.get_inputs()}
-            names = [output.name for output in self._session.get_outputs()]
-            self._output = "sentence_embedding" if "sentence_embedding" in names else names[0]
-            self.dimension = len(self._encoded("a text"))
+            self._model.open()
+            self.dimension = self.vectors(self.tokens(["a text"], question=True)).shape[1]
         except Exception as error:  # ONNX Runtime's own classes share no root
             raise ConfigurationError(
-                f"{file} is no text encoder that can be run here: it takes {', '.join(INPUTS)} and returns vectors."
+                f"{self._model.file} is no text encoder that can be run here: it takes {', '.join(INPUTS)} and returns "
+                "vectors."
             ) from error
 
-    def encode_questions(self, texts: Sequence[str]) -> Vectors:
-        return unit([self._encoded(self._prefixes[0] + text) for text in texts])
+    def tokens(self, texts: Sequence[str], *, question: bool) -> "Sequence[Encoding]":
+        prefix = self._prefixes[0 if question else 1]
+        return self._model.tokenizer.encode_batch([valid_unicode(prefix + text) for text in texts])
 
-    def encode_documents(self, texts: Sequence[str]) -> Vectors:
-        return unit([self._encoded(self._prefixes[1] + text) for text in texts])
-
-    def _encoded(self, text: str) -> Vectors:
-        encoded = self._tokenizer.encode(valid_unicode(text))
-        fed = {name: np.array([getattr(encoded, key)], kind) for name, (key, kind) in self._inputs.items()}
-        (output,) = self._session.run([self._output], fed)
-        rows = np.asarray(output, np.float32)[0]
-        return self._pool(rows) if rows.ndim == 2 else rows
+    def vectors(self, tokens: "Sequence[Encoding]", *, question: bool = True) -> Vectors:
+        outputs = [self._model.run([text])[0] for text in tokens]
+        return unit([self._pool(rows) if rows.ndim == 2 else rows for rows in outputs])
 
 
-def folder_embeddings(folder: Path, name: str, options: FolderOptions) -> tuple[Embeddings, int, Callable[[], None]]:
-    """Load the model in *folder*: its embeddings, their dimension, and what closes them.
-
-    Raises ``ConfigurationError``.
-    """
-    if _onnx_files(folder):
-        embeddings = FolderEmbeddings(folder, name, options)
-        return embeddings, embeddings.dimension or 0, embeddings.close
+def sentence_transformers(folder: Path, name: str, settings: Settings) -> tuple[Embeddings, int]:
+    """Let sentence-transformers run *folder*; return embeddings and their dimension. Raises ``ConfigurationError``."""
     if not any(folder.glob("*.safetensors")):
         raise ConfigurationError(f"{folder} holds no model: neither an ONNX file nor safetensors.")
-    return (*_sentence_transformers(folder, name, options), lambda: None)
-
-
-def _sentence_transformers(folder: Path, name: str, options: FolderOptions) -> tuple[Embeddings, int]:
     try:
         from langchain_huggingface import HuggingFaceEmbeddings
     except ImportError as error:
@@ -112,7 +118,7 @@ def _sentence_transformers(folder: Path, name: str, options: FolderOptions) -> t
             f"{folder} holds no ONNX file. Export one (optimum-cli export onnx --model {folder} {folder}/onnx), or let "
             "sentence-transformers run it: pip install 'knowledge-garden[huggingface]'"
         ) from error
-    question, passage = prefixes_of(folder, name, options)
+    question, passage = prefixes_of(folder, name, settings)
     shared = {"normalize_embeddings": True}
     model = HuggingFaceEmbeddings(
         model_name=str(folder),
@@ -125,14 +131,15 @@ def _sentence_transformers(folder: Path, name: str, options: FolderOptions) -> t
 
 def onnx_file(folder: Path) -> Path:
     """Return ``model.onnx``, here or in ``onnx/``; else the only ONNX file. Raises ``ConfigurationError``."""
-    files = _onnx_files(folder)
+    files = onnx_files(folder)
     chosen = [file for file in files if file.name == "model.onnx"][:1] or files
     if len(chosen) != 1:
         raise ConfigurationError(f"{folder} needs a model.onnx, or one ONNX file under another name.")
     return chosen[0]
 
 
-def _onnx_files(folder: Path) -> list[Path]:
+def onnx_files(folder: Path) -> list[Path]:
+    """Return the ONNX files in *folder*, or in its ``onnx``."""
     return sorted([*folder.glob("*.onnx"), *folder.glob("onnx/*.onnx")])
 
 
@@ -162,7 +169,7 @@ def pooling_of(folder: Path, chosen: str | None) -> str:
     return str(pooling)
 
 
-def prefixes_of(folder: Path, name: str, options: FolderOptions) -> Prefixes:
+def prefixes_of(folder: Path, name: str, settings: Settings) -> tuple[str, str]:
     """Return what is put before a question and before a passage: as set, as the files say, or as is known by *name*."""
     config = read_json(folder / "config_sentence_transformers.json")
     prompts = config.get("prompts") or {}
@@ -170,10 +177,8 @@ def prefixes_of(folder: Path, name: str, options: FolderOptions) -> Prefixes:
     question, passage = next(((question, other) for known, question, other in PROMPTS if known.search(name)), ("", ""))
     question = prompts.get("query") or default or question
     passage = prompts.get("document") or prompts.get("passage") or default or passage
-    return (
-        question if options.question_prefix is None else options.question_prefix,
-        passage if options.passage_prefix is None else options.passage_prefix,
-    )
+    question_set, passage_set = settings.embedding_question_prefix, settings.embedding_passage_prefix
+    return question if question_set is None else question_set, passage if passage_set is None else passage_set
 
 
 def read_json(file: Path) -> dict[str, Any]:
@@ -183,3 +188,23 @@ def read_json(file: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"{file} cannot be read as JSON.") from error
     return content
+
+
+def fetch(name: str) -> Path:
+    """Return the folder of ``OWNER/MODEL``, or of ``OWNER/MODEL@REVISION``, in the hub's cache on this machine.
+
+    Raises ``ConfigurationError``, which says what to fetch, where it is not there and the hub is not reached.
+    """
+    model, _, revision = name.partition("@")
+    try:
+        from huggingface_hub import snapshot_download
+
+        download = partial(snapshot_download, model, revision=revision or None, etag_timeout=HUB_SECONDS)
+        folder = Path(download(allow_patterns=[*HUB_FILES]))
+        return folder if any(folder.rglob("*.onnx")) else Path(download(allow_patterns=[*HUB_FILES, *WEIGHTS]))
+    except Exception as error:  # of several libraries; all mean that the files are not there
+        own = model.rpartition("/")[2]
+        raise ConfigurationError(
+            f"EMBEDDING_MODEL={name} is not on this machine, and the Hugging Face hub did not give it. Fetch it where "
+            f"the hub is reached (hf download {model} --local-dir {own}) and name the folder: EMBEDDING_MODEL=./{own}"
+        ) from error

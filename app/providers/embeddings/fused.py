@@ -36,13 +36,11 @@ class FusedEmbeddings(AsyncEmbeddings):
         self._factors = [np.float32(weight**0.5) for weight in weights]
 
     async def aembed_query(self, text: str) -> list[float]:
-        """Return the vector of a question; raises what the encoders raise."""
         rows = await asyncio.gather(*(encoder.aembed_query(text) for encoder in self._encoders))
         vector: list[float] = self._joined([[row] for row in rows])[0].tolist()
         return vector
 
     async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Return one vector per text, in order; raises what the encoders raise."""
         if not texts:
             return []
         # one after another: each keeps every processor busy

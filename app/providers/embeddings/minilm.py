@@ -24,7 +24,6 @@ class MiniLMEmbeddings(ShippedEncoder):
     model_name, dimension, max_tokens = MODEL_NAME, 384, 256
 
     def __init__(self, folder: Path) -> None:
-        """Raises ``ConfigurationError`` when the tokenizer in *folder* cannot be read."""
         super().__init__(folder)
         self.precisions = fast_precision(), "fp32"
 

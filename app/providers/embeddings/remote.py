@@ -38,7 +38,6 @@ class RemoteEmbeddings(AsyncEmbeddings):
             await self.aembed_query("ready?")
 
     async def aembed_query(self, text: str) -> list[float]:
-        """Return the vector of a question."""
 
         async def ask() -> list[float]:
             return self._checked([await self.inner.aembed_query(text)], 1)[0]
@@ -46,7 +45,6 @@ class RemoteEmbeddings(AsyncEmbeddings):
         return await self._questions.acall(ask)
 
     async def aembed_documents(self, texts: list[str]) -> Rows:
-        """Return one vector per text, in order."""
 
         async def ask(batch: list[str]) -> Rows:
             return self._checked(await self.inner.aembed_documents(batch), len(batch))

@@ -77,21 +77,18 @@ def chat_error(error: BaseException, model: str, *, begun: bool = False) -> Synt
 
     It is ``ModelUnavailable`` (not reached, 401, 403, 404), ``SynthesisTimeout`` or ``SynthesisFailed``.
     """
-    failed = _chat_error(error, model, begun=begun)
+    info = classify_error(error)
+    failed = SynthesisFailed(_text(info, "The chat model"))
+    if info.kind == "late":
+        failed = SynthesisTimeout(_text(info, "The chat model"))
+    elif begun:
+        failed = SynthesisFailed("The chat model's answer was interrupted.")
+    elif info.kind == "missing":
+        failed = ModelUnavailable(_text(info, f"The chat model {model}"), model=model)
+    elif info.kind in ("unreachable", "unauthorized"):
+        failed = ModelUnavailable(_text(info, "The chat model"))
     failed.cause_text = provider_text(_causes(error))
     return failed
-
-
-def _chat_error(error: BaseException, model: str, *, begun: bool) -> SynthesisFailed:
-    info = classify_error(error)
-    if info.kind == "late":
-        return SynthesisTimeout(_text(info, "The chat model"))
-    if begun:
-        return SynthesisFailed("The chat model's answer was interrupted.")
-    if info.kind == "missing":
-        return ModelUnavailable(_text(info, f"The chat model {model}"), model=model)
-    unavailable = info.kind in ("unreachable", "unauthorized")
-    return (ModelUnavailable if unavailable else SynthesisFailed)(_text(info, "The chat model"))
 
 
 def _failure(kind: type[RAGError], part: str, error: BaseException, address: str = "") -> RAGError:

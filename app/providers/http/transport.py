@@ -125,5 +125,4 @@ _EXCEPTIONS: tuple[tuple[type[Exception], type[httpx.TransportError]], ...] = (
 
 
 def as_httpx(error: Exception) -> httpx.TransportError:
-    """Return httpx's exception for one of aiohttp's."""
     return next(theirs for ours, theirs in _EXCEPTIONS if isinstance(error, ours))(str(error))

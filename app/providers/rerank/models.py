@@ -1,20 +1,19 @@
-"""Rerankers by name, each a LangChain ``BaseDocumentCompressor``.
-
-``local`` and ``none`` need none: see ``answering/relevance/graders.py``.
-"""
+"""Rerankers by name, each a LangChain ``BaseDocumentCompressor``; ``local`` and ``none`` need none."""
 
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import httpx
+from pydantic import SecretStr
 
 from app.providers.plugins import find_factory
 from app.providers.rerank.onnx import CrossEncoder, OnnxReranker
-from app.providers.rerank.scores import ScoringReranker
+from app.providers.rerank.scores import HttpReranker, ScoringReranker
 from app.settings import Settings, is_address
 from graph.errors import ConfigurationError
 
+COHERE_ADDRESS = "https://api.cohere.com"
 RERANK_SECONDS = 5.0
 """Total time of Cohere's reranking of one question's candidates, retries included."""
 
@@ -38,20 +37,22 @@ def reranker_label(settings: Settings) -> str:
 
 
 def _cohere(settings: Settings, model: str) -> ScoringReranker:
-    from app.providers.http.cohere_client import cohere_client
-    from app.providers.rerank.cohere import CohereReranker
-
-    client, transport = cohere_client(settings, "RERANKER", RERANK_SECONDS)
-    return CohereReranker(async_client=client, transport=transport, cohere_api_key=settings.cohere_api_key, model=model)
+    if not settings.cohere_api_key.get_secret_value():
+        raise ConfigurationError("RERANKER names a Cohere model, which needs COHERE_API_KEY to be set")
+    address = settings.cohere_base_url or COHERE_ADDRESS
+    return _over_http(f"{address}/v2", settings.cohere_api_key, RERANK_SECONDS, model)
 
 
 def _tei(settings: Settings, url: str, model: str | None = None) -> ScoringReranker:
-    from app.providers.http.transport import AiohttpTransport
-    from app.providers.rerank.http import HttpReranker
-
     if not is_address(url) or "@" in url or model == "":
         raise _refused(settings)
-    key, seconds = settings.reranker_api_key.get_secret_value(), settings.request_timeout_seconds
+    return _over_http(url, settings.reranker_api_key, settings.request_timeout_seconds, model)
+
+
+def _over_http(url: str, secret: SecretStr, seconds: float, model: str | None) -> ScoringReranker:
+    from app.providers.http.transport import AiohttpTransport
+
+    key = secret.get_secret_value()
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     http = httpx.AsyncClient(base_url=url, headers=headers, timeout=seconds, transport=AiohttpTransport())
     return HttpReranker(http=http, model=model)

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from enum import IntEnum
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,9 @@ from app.providers.embeddings.minilm import find_weights
 from app.providers.embeddings.onnx_encoder import open_session, read_tokenizer
 from app.providers.embeddings.vectors import valid_unicode
 from graph.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
 
 WEIGHTS, SUPPORT_WEIGHTS = (Path(__file__).with_name(f"{name}.onnx") for name in ("reader", "support"))
 SHA256 = {
@@ -59,26 +63,23 @@ class OnnxReader:
         self._tokenizer = read_tokenizer(folder)
         self._cls, self._sep = self._tokenizer.encode("").ids
         self._questions, self._statements = (
-            _encoder(path, folder, path.stat().st_mtime_ns) for path in (weights, support)
+            _session(path, folder, path.stat().st_mtime_ns) for path in (weights, support)
         )
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="read")
 
     async def read(self, question: str, passage: Passage) -> ReadPassage:
-        """Return the logits of *passage*."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._read, question, passage)
 
     async def support(self, claim: str, passage: Passage) -> float:
-        """Return the log-odds that *passage* supports *claim*."""
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._support, claim, passage)
 
     def close(self) -> None:
-        """End the threads."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def _read(self, question: str, passage: Passage) -> ReadPassage:
         """Score the sentences of *passage*; those past ``PASSAGE_TOKENS`` get the lowest score."""
         ids, ranges = self._encoded(question, passage)
-        logits = self._questions.logits(ids, range(len(ids)))
+        logits = _logits(self._questions, ids, range(len(ids)))
         null, answerable = float(logits[0, Logit.NULL]), float(logits[0, Logit.ANSWERABLE])
         tokens, sentence = logits[:, Logit.TOKEN], logits[:, Logit.SENTENCE]
         scores = [
@@ -89,7 +90,7 @@ class OnnxReader:
 
     def _support(self, claim: str, passage: Passage) -> float:
         ids, _ = self._encoded(claim, passage)
-        return SCALE * float(self._statements.logits(ids, [0])[0, Logit.SUPPORTED]) + BIAS
+        return SCALE * float(_logits(self._statements, ids, [0])[0, Logit.SUPPORTED]) + BIAS
 
     def _encoded(self, question: str, passage: Passage) -> tuple[list[int], list[tuple[int, int]]]:
         """Encode ``[CLS] question [SEP] title: sentence … [SEP]``; return ids and token ranges of sentences."""
@@ -107,24 +108,17 @@ class OnnxReader:
         return [*ids, self._sep], ranges
 
 
-class _Encoder:
-    """A session of the model at *path*, whose embedding tables are those in *folder*."""
-
-    def __init__(self, path: Path, folder: Path) -> None:
-        model = path.read_bytes()
-        if path.name in SHA256 and hashlib.sha256(model).hexdigest() != SHA256[path.name]:
-            raise ConfigurationError(f"{path} is damaged: install knowledge-garden again.")
-        self._session = open_session(model, folder)
-
-    def logits(self, ids: Sequence[int], kept: Sequence[int]) -> NDArray[np.float32]:
-        """Return float32 [kept, 5] for the tokens at *kept*: the columns of ``Logit``."""
-        feed = {"input_ids": np.array([ids], np.int32), "kept": np.array(kept, np.int32)}
-        (logits,) = self._session.run(None, feed)
-        read: NDArray[np.float32] = logits[0]
-        return read
-
-
 @cache
-def _encoder(path: Path, folder: Path, _changed: int) -> _Encoder:
-    """Return the session over *path*, one for all readers of a process, until the file changes."""
-    return _Encoder(path, folder)
+def _session(path: Path, folder: Path, _changed: int) -> "InferenceSession":
+    """Open the model at *path*, whose embedding tables are in *folder*: one for all readers, until the file changes."""
+    model = path.read_bytes()
+    if path.name in SHA256 and hashlib.sha256(model).hexdigest() != SHA256[path.name]:
+        raise ConfigurationError(f"{path} is damaged: install knowledge-garden again.")
+    return open_session(model, folder)
+
+
+def _logits(session: "InferenceSession", ids: Sequence[int], kept: Sequence[int]) -> NDArray[np.float32]:
+    """Return float32 [kept, 5] for the tokens at *kept*: the columns of ``Logit``."""
+    (logits,) = session.run(None, {"input_ids": np.array([ids], np.int32), "kept": np.array(kept, np.int32)})
+    read: NDArray[np.float32] = logits[0]
+    return read

@@ -216,22 +216,22 @@ async def test_loading_is_no_answer(ollama: ChatSynthesizer, ollama_peer: Ollama
 
 async def test_probe_says_whether_the_model_is_there(ollama: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:
     """Health can ask without generating: a server without the model, or no server, raises."""
-    await ollama.aprobe()
+    await ollama.chat.aprobe()
     ollama_peer.models = ()
     with pytest.raises(ModelUnavailable):
-        await ollama.aprobe()
+        await ollama.chat.aprobe()
     ollama_peer.refuse()
     with pytest.raises(ModelUnavailable):
-        await ollama.aprobe()
+        await ollama.chat.aprobe()
 
 
 async def test_a_probe_of_cohere_looks_the_model_up(cohere: ChatSynthesizer, cohere_peer: CoherePeer) -> None:
     """It costs no answer; a refused key is a model that is not there."""
-    await cohere.aprobe()
+    await cohere.chat.aprobe()
     assert [request.path for request in cohere_peer.requests] == ["/v1/models/command-r7b-12-2024"]
     cohere_peer.fault = Fault("status", 401)
     with pytest.raises(ModelUnavailable):
-        await cohere.aprobe()
+        await cohere.chat.aprobe()
 
 
 async def test_a_model_that_hangs_ends_with_the_requests_time(ollama: ChatSynthesizer, ollama_peer: OllamaPeer) -> None:

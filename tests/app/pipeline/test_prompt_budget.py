@@ -8,10 +8,12 @@ from string import Template
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.language_models import FakeListChatModel
 
 from answering.types import Chunk
 from app.pipeline.passages import ANSWER_TOKENS, MAX_PASSAGES, Passages, choose_passages
 from app.pipeline.passages import tokens as estimate
+from app.providers.chat.chat_model import ChatModel
 from app.providers.chat.pace import Pace
 from graph.errors import SynthesisFailed
 from prompts import Prompt, load_prompt
@@ -31,15 +33,9 @@ def fit(
     pace: Pace | None = None,
     seconds: float = 10.0,
 ) -> Passages | None:
-    return choose_passages(
-        prompt,
-        question,
-        chunks,
-        context_tokens=context,
-        max_tokens=max_tokens,
-        pace=pace or Pace(read_rate=1e6, write_rate=1e6),
-        seconds=seconds,
-    )
+    pace = pace or Pace(read_rate=1e6, write_rate=1e6)
+    chat = ChatModel("any:model", FakeListChatModel(responses=[]), context, seconds, pace=pace)
+    return choose_passages(chat, prompt, question, chunks, max_tokens)
 
 
 def fitting(prompt: Prompt, question: str, chunks: list[Chunk], context: int, max_tokens: int | None) -> Passages:

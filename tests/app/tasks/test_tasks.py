@@ -678,10 +678,10 @@ async def test_the_sample_documents_come_with_tasks(sample_data: Path, build: Bu
     container = build()
     documents = await container.store.acount()
     await container.tasks.index_task({"id": "mine", "title": "My own task"})
-    await ingest_samples_if_empty(container.storage)
+    await ingest_samples_if_empty(container)
     assert await container.tasks.store.acount() == 1
     await container.tasks.store.adelete_documents(["mine"])
-    await ingest_samples_if_empty(container.storage)
+    await ingest_samples_if_empty(container)
     assert await container.tasks.store.acount() == len(TASKS.read_text("utf-8").splitlines())
     assert await container.store.acount() == documents > 0
     await container.aclose()

@@ -53,7 +53,7 @@ async def test_citations_are_streamed(chat: ChatModel, cohere_peer: CoherePeer) 
 
 
 async def test_langchain_cohere_alone_streams_no_citations(chat: ChatModel, cohere_peer: CoherePeer) -> None:
-    """The upstream defect: once this fails, ``app/providers/chat/cohere.py`` can go, and ``ChatCohere`` do its work."""
+    """The upstream defect: once this fails, ``CitingChatCohere`` can go, and ``ChatCohere`` do its work."""
     cohere_peer.answers = [ANSWER] * 2
     theirs = ChatCohere(model="command-r7b-12-2024", cohere_api_key=cohere_peer.key)
     theirs.async_client = chat.model.async_client  # type: ignore[attr-defined]

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.providers.chat.model_queue import ModelQueue
-from app.providers.chat.shared_places import SharedPlaces
+from app.providers.chat.model_queue import ModelQueue, SharedPlaces
 from graph.errors import Overloaded
 
 HOLD = """

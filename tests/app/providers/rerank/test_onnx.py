@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from langchain_core.documents import Document
 
-from answering.relevance.graders import LocalGrader
+from answering.relevance.graders import LocalGrader, logistic
 from answering.types import Question
 from app.bootstrap.compose import make_grader
 from app.providers.rerank.models import make_reranker, reranker_label
 from app.providers.rerank.onnx import CrossEncoder, OnnxReranker
-from app.providers.rerank.scores import SCORE, sigmoid
+from app.providers.rerank.scores import SCORE
 from app.settings import load_settings
 from graph.errors import ConfigurationError, RerankFailed
 from graph.ports import Grader
@@ -67,7 +67,7 @@ async def test_scores_are_the_models_own(tmp_path: Path, type_ids: bool) -> None
     reranker = make_reranker(load_settings(reranker=str(write_cross_encoder(tmp_path, TEXTS, type_ids=type_ids))))
     texts = [*TEXTS, "", "never seen", *(f"{'tower ' * n}water" for n in range(20))]
     documents = [Document(text) for text in texts]
-    wanted = {text: sigmoid(logit(ASKED.text, text, TEXTS)) for text in texts}
+    wanted = {text: logistic(logit(ASKED.text, text, TEXTS)) for text in texts}
     scored = await reranker.acompress_documents(documents, ASKED.text)
     assert {document.page_content: document.metadata[SCORE] for document in scored} == pytest.approx(wanted)
     assert reranker.compress_documents(documents, ASKED.text) == scored
