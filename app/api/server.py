@@ -24,8 +24,7 @@ from app.api.documents import PATH as UPLOAD
 from app.api.documents import document_routes
 from app.api.feedback import feedback_routes
 from app.api.langserve import rag_routes
-from app.api.mcp_routes import mcp_routes
-from app.api.mcp_server import mcp_server
+from app.api.mcp_server import mcp_routes, mcp_server
 from app.api.middleware import ApiKeys, BodyLimit, Refusals
 from app.api.monitoring import Metrics, monitoring_routes
 from app.api.page_routes import FOLDER, PageFiles, page_routes

@@ -35,6 +35,7 @@ from app.cli.shared import (
     filters_of,
     print_error,
     print_json,
+    print_note,
     run_in_container,
 )
 from app.query_service.chunk_search import clamped, search
@@ -120,7 +121,7 @@ def _print_answer(out: Console, result: Result, question: str) -> None:
     cited, closest = body["citedDocuments"], body.get("closest", ())
     out.print(Text(body["answer"]))
     if not cited and not body["metadata"]["chunksRetrieved"]:
-        Console(stderr=True).print(EMPTY, soft_wrap=True, markup=False)
+        print_note(EMPTY)
     for claim in body["metadata"]["unsupported"] if cited else ():
         out.print(Text(f"not verified: {' '.join(claim.split())}", style="yellow"))
     if closest:
@@ -181,7 +182,7 @@ def run_search(
     if as_json:
         print_json(response)
     if not response.results:
-        print(f"garden: {EMPTY}", file=sys.stderr)  # noqa: T201  # a command's output
+        print_note(f"garden: {EMPTY}")
         return FAILED
     if not as_json:
         out = Console(highlight=False)

@@ -1,12 +1,19 @@
-"""``garden documents``: list the stored documents, print the text of one as it is searched, or delete it."""
+"""``garden documents`` and ``garden collections``: list what is stored, print a document's text, or delete."""
 
 from typing import Annotated
 
 import typer
 from pydantic import BaseModel
 
-from app.api.document_schemas import DeletedDocument, DocumentList, DocumentText
-from app.api.documents import MAX_ROWS, delete_document, list_documents, read_document
+from app.api.documents import (
+    MAX_ROWS,
+    DeletedDocument,
+    DocumentList,
+    DocumentText,
+    delete_document,
+    list_documents,
+    read_document,
+)
 from app.bootstrap.collections import Collections
 from app.bootstrap.storage import Storage
 from app.cli.shared import FAILED, OK, USAGE, CollectionOption, JsonFlag, print_error, print_json, run_in_storage
@@ -39,7 +46,29 @@ def run_documents(
     if as_json:
         print_json(found)
     else:
-        print("\n".join(lines(found)))  # noqa: T201  # a command's output
+        typer.echo("\n".join(lines(found)))
+    return OK
+
+
+def run_collections(
+    delete: Annotated[
+        str | None, typer.Option("--delete", metavar="NAME", help="delete this collection with all its documents")
+    ] = None,
+    as_json: JsonFlag = False,
+) -> int:
+    """List the collections, one a line, or delete one. garden ingest --collection NAME makes one."""
+
+    async def work(storage: Storage) -> list[str]:
+        collections = Collections(storage.settings, storage.embedding, storage.store)
+        if delete is not None:
+            await collections.delete(delete)
+        return await collections.names()
+
+    names = run_in_storage(work)
+    if as_json:
+        print_json({"collections": names})
+    else:
+        typer.echo("\n".join(names))
     return OK
 
 

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from app.bootstrap.storage import Storage
-from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, progress, run_in_storage
+from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, print_note, progress, run_in_storage
 from app.ingest.documents import IngestReport
 from app.ingest.find import other_types
 from app.ingest.manifest import IngestManifest
@@ -96,7 +96,7 @@ async def _watch(paths: Sequence[Path], show: Callable[[IngestReport], None], st
     settings, stop = storage.settings, asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    Console(stderr=True, soft_wrap=True).print(f"watching {', '.join(map(str, paths))}; Ctrl+C ends it", markup=False)
+    print_note(f"watching {', '.join(map(str, paths))}; Ctrl+C ends it")
     await Watcher(storage.writer, settings.data_dir / settings.vector_store_collection, paths, show).run(stop)
     return OK
 

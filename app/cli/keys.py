@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from app.cli.shared import OK, JsonFlag, print_json
+from app.cli.shared import OK, JsonFlag, print_json, print_note
 from app.ops.key_file import KeyFile
 from app.providers.stores.names import COLLECTION_NAME
 from app.settings import load_settings
@@ -45,8 +45,8 @@ def run_keys(
     if as_json:
         print_json({"name": name, "key": key, "collections": seen, "readOnly": read_only})
     else:
-        print(key)  # noqa: T201  # a command's output
-        Console(stderr=True).print("Keep it: only its hash is stored, and it is not shown again.", soft_wrap=True)
+        typer.echo(key)
+        print_note("Keep it: only its hash is stored, and it is not shown again.")
     return OK
 
 

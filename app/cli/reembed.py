@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from app.cli.shared import OK, CollectionOption, JsonFlag, print_json, progress
+from app.cli.shared import OK, CollectionOption, JsonFlag, print_json, print_note, progress
 from app.ingest.transfer.reembed import Reembedded, reembed
 from app.providers.embeddings.models import EmbeddingModel, make_embeddings
 from app.providers.stores.chunk_store import ChunkStore
@@ -41,12 +40,11 @@ def run_reembed(
     if as_json:
         print_json({"collections": [asdict(moved) for moved in done]})
         return OK
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
     for moved in done:
         kept = f"; the old collection is in {moved.kept}" if moved.kept else ""
         text = f'"{moved.collection}": {moved.documents} documents, {moved.chunks} chunks embedded by '
-        console.print(f"{text}{moved.embedding_model}{kept}", markup=False)
-    console.print(f"start the server again with EMBEDDING_MODEL={settings.embedding_model}", markup=False)
+        print_note(f"{text}{moved.embedding_model}{kept}")
+    print_note(f"start the server again with EMBEDDING_MODEL={settings.embedding_model}")
     return OK
 
 

@@ -1,4 +1,4 @@
-"""``garden serve``: build the service, ingest the samples if asked, serve until a signal."""
+"""``garden serve``: build the service, ingest the samples if asked, serve until a signal; and ``garden mcp``."""
 
 import asyncio
 import gc
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.shared import JsonFlag
+from app.cli.shared import OK, JsonFlag, run_in_container
 from app.ops.key_file import KeyFile
 from app.ops.log import set_up_logging
 from app.settings import Settings, load_settings
@@ -95,6 +95,20 @@ def serve(
     signal.signal(signal.SIGHUP, lambda *_: api_keys.reload(lambda: load_settings().keys))
     gc.freeze()  # the loaded libraries stay: full collections need not scan them
     server.run(sockets=[listening])
+
+
+def run_mcp() -> int:
+    """Serve tools and documents to the program that has started this one, until it closes the input. Logs to stderr."""
+    settings = load_settings()
+    set_up_logging(settings.log_level, settings.log_format)
+    run_in_container(_serve_mcp)
+    return OK
+
+
+async def _serve_mcp(container: "AppContainer") -> None:
+    from app.api.mcp_server import mcp_server
+
+    await mcp_server(container).run_stdio_async()
 
 
 def require_key_beyond_loopback(settings: Settings) -> None:
