@@ -53,10 +53,8 @@ def run_keys(
 def _list(file: KeyFile, *, as_json: bool) -> int:
     keys = file.read()
     if as_json:
-        rows = [
-            (key.model_dump(mode="json", include={"name", "collections", "created"}), key.read_only) for key in keys
-        ]
-        print_json({"keys": [{**row, "readOnly": read_only} for row, read_only in rows]})
+        shown = {"name", "collections", "created"}
+        print_json({"keys": [key.model_dump(include=shown) | {"readOnly": key.read_only} for key in keys]})
         return OK
     table = Table("name", "collections", "may write", "created")
     for key in keys:

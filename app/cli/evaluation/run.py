@@ -19,15 +19,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from app.bootstrap.compose import AppContainer
-from app.cli.evaluation.measures import (
-    EvalQuestion,
-    EvalResult,
-    confidences,
-    measure,
-    read_questions,
-    reliability,
-    right_outcome,
-)
+from app.cli.evaluation import measures
+from app.cli.evaluation.measures import EvalQuestion, EvalResult, read_questions
 from app.cli.ingest import file_progress
 from app.cli.shared import OK, JsonFlag, Show, print_json, progress, run_in_container
 from app.ingest.pipeline import ingest_into
@@ -55,8 +48,7 @@ def run_eval(
         print_json(summary)
     else:
         out = Console(highlight=False)
-        out.print(_table(summary, title))
-        out.print(_reliability_table(summary))
+        out.print(report_tables(summary, title))
         for wrong in summary["wrong"][:20]:
             out.print(f"  {wrong['id']}: {wrong['question']} -> {wrong['outcome']} {wrong['cited']}", markup=False)
     if picture:
@@ -96,8 +88,8 @@ def summarise(results: Sequence[EvalResult], threshold: float) -> dict[str, Any]
         for stage, ms in evaluated.result.timings.items():
             stages[stage].append(ms)
     return {
-        "measures": measure(results, threshold),
-        "reliability": [row._asdict() for row in reliability(confidences(results))[0]],
+        "measures": measures.measure(results, threshold),
+        "reliability": [row._asdict() for row in measures.reliability(measures.confidences(results))[0]],
         "stage_ms_p50": {stage: round(median(ms), 2) for stage, ms in stages.items()},
         "wrong": [
             {
@@ -110,16 +102,20 @@ def summarise(results: Sequence[EvalResult], threshold: float) -> dict[str, Any]
                 "answer": wrong.result.answer,
             }
             for wrong in results
-            if not right_outcome(wrong)
+            if not measures.right_outcome(wrong)
         ],
     }
 
 
+def report_tables(summary: dict[str, Any], title: str) -> Group:
+    """Return the tables of the measures and of how often answers of about one confidence are right."""
+    return Group(_table(summary, title), _reliability_table(summary))
+
+
 def draw_report(summary: dict[str, Any], title: str) -> str:
-    """Return the measures and the stage times as an SVG."""
+    """Return the tables as an SVG."""
     out = Console(file=io.StringIO(), record=True, width=80)
-    out.print(_table(summary, title))
-    out.print(_reliability_table(summary))
+    out.print(report_tables(summary, title))
     drawn = out.export_svg(title="garden eval")
     return re.sub(r"@font-face {.*?}", "", drawn, flags=re.DOTALL)  # no fonts from another host
 
