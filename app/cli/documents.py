@@ -16,8 +16,9 @@ from app.api.documents import (
 )
 from app.bootstrap.collections import Collections
 from app.bootstrap.storage import Storage
-from app.cli.shared import FAILED, OK, USAGE, CollectionOption, JsonFlag, print_error, print_json, run_in_storage
+from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_error, print_json, run_in_storage
 from app.ingest.documents import nfc
+from graph.errors import InvalidInput
 
 
 def run_documents(
@@ -28,8 +29,7 @@ def run_documents(
 ) -> int:
     """List the documents, or print the text of one as it was read and is searched, with its pages; or delete it."""
     if delete and document is None:
-        print_error("--delete needs the id of a document.", "InvalidInput")
-        return USAGE
+        raise InvalidInput("--delete needs the id of a document.", "document")
     document = document and nfc(document)
 
     async def work(storage: Storage) -> BaseModel | None:
@@ -46,7 +46,7 @@ def run_documents(
     if as_json:
         print_json(found)
     else:
-        typer.echo("\n".join(lines(found)))
+        print("\n".join(lines(found)))  # noqa: T201  # a command's output
     return OK
 
 
@@ -68,7 +68,7 @@ def run_collections(
     if as_json:
         print_json({"collections": names})
     else:
-        typer.echo("\n".join(names))
+        print("\n".join(names))  # noqa: T201  # a command's output
     return OK
 
 

@@ -61,7 +61,7 @@ def run_ingest(
     if watch and (addresses or tasks):
         raise InvalidInput("Only files and folders can be watched.", field="paths")
     if watch:
-        show = _print_line if as_json else _print_summary
+        show = (lambda report: typer.echo(report.model_dump_json())) if as_json else _print_summary
         return run_in_storage(partial(_watch, files, show), vector_store_collection=collection)
     if tasks:
         report = run_in_storage(partial(_ingest_tasks, files, prune), tasks_collection=collection)
@@ -125,11 +125,6 @@ def file_progress(label: str = "ingesting") -> Iterator[Callable[[Progress], Non
     """Show a progress bar of files, with the chunks written so far."""
     with progress(label, "files") as show:
         yield lambda done: show(done.files_read, done.files, f", {done.chunks} chunks")
-
-
-def _print_line(report: IngestReport) -> None:
-    """Print *report* as one line of JSON."""
-    typer.echo(report.model_dump_json())
 
 
 def _print_summary(report: IngestReport) -> None:

@@ -45,7 +45,7 @@ def run_keys(
     if as_json:
         print_json({"name": name, "key": key, "collections": seen, "readOnly": read_only})
     else:
-        typer.echo(key)
+        print(key)  # noqa: T201  # a command's output
         print_note("Keep it: only its hash is stored, and it is not shown again.")
     return OK
 

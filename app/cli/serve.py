@@ -99,16 +99,12 @@ def serve(
 
 def run_mcp() -> int:
     """Serve tools and documents to the program that has started this one, until it closes the input. Logs to stderr."""
-    settings = load_settings()
-    set_up_logging(settings.log_level, settings.log_format)
-    run_in_container(_serve_mcp)
-    return OK
-
-
-async def _serve_mcp(container: "AppContainer") -> None:
     from app.api.mcp_server import mcp_server
 
-    await mcp_server(container).run_stdio_async()
+    settings = load_settings()
+    set_up_logging(settings.log_level, settings.log_format)
+    run_in_container(lambda container: mcp_server(container).run_stdio_async())
+    return OK
 
 
 def require_key_beyond_loopback(settings: Settings) -> None:
