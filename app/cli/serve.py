@@ -73,7 +73,6 @@ def serve(
     settings: Settings, listening: socket.socket, *, ingest_samples: bool, on_ready: Callable[[str], None]
 ) -> None:
     """Serve in this process; *on_ready* gets the collection's size."""
-    from app.api.middleware import ApiKeys
     from app.api.server import DrainingServer, create_app, server_config
     from app.bootstrap.compose import build_container
     from app.cli.ingest import ingest_samples_if_empty
@@ -85,14 +84,14 @@ def serve(
             asyncio.run(ingest_samples_if_empty(container.storage))
         except StoreDamaged as error:  # the server starts: readiness reports the damage
             log.warning("samples_not_ingested", extra={"reason": error.message})
-    api_keys = ApiKeys(settings.keys, KeyFile(settings.data_dir))
+    app = create_app(container)
 
     async def started() -> None:
         on_ready(await collection_size(container))
         container.start_chat()
 
-    server = DrainingServer(server_config(create_app(container, api_keys)), container, started)
-    signal.signal(signal.SIGHUP, lambda *_: api_keys.reload(lambda: load_settings().keys))
+    server = DrainingServer(server_config(app), container, started)
+    signal.signal(signal.SIGHUP, lambda *_: app.state.api_keys.reload(lambda: load_settings().keys))
     gc.freeze()  # the loaded libraries stay: full collections need not scan them
     server.run(sockets=[listening])
 
