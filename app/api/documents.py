@@ -159,7 +159,7 @@ def document_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
     return router
 
 
-async def list_documents(of: OpenCollection, offset: int, limit: int) -> DocumentList:
+async def list_documents(of: OpenCollection, offset: int = 0, limit: int = MAX_ROWS) -> DocumentList:
     """Return at most *limit* documents of a collection from the one at *offset*, by their ids."""
     summaries = sorted((id_, summary) for id_, summary in (await of.store.asummaries()).items() if id_)
     shown = dict(summaries[offset : offset + limit])
@@ -170,7 +170,7 @@ async def list_documents(of: OpenCollection, offset: int, limit: int) -> Documen
 
 
 async def read_document(
-    of: OpenCollection, document_id: str, offset: int, limit: int, around: str | None = None
+    of: OpenCollection, document_id: str, offset: int = 0, limit: int = MAX_ROWS, around: str | None = None
 ) -> DocumentText | None:
     """Return at most *limit* chunks of a document from *offset*, or about the chunk *around*; None if there is none."""
     ids = list(await of.store.achunk_hashes(document_id))

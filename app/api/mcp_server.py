@@ -75,7 +75,7 @@ class DocumentServer(MCPServer[Any]):
         """Return the documents; the tool ``list_documents`` has those past ``MAX_ROWS``."""
         try:
             async with self._collections.use() as of:
-                found = await list_documents(of, 0, MAX_ROWS)
+                found = await list_documents(of)
         except RAGError as error:
             raise MCPError(INTERNAL_ERROR, error.message) from error
         return [
@@ -152,7 +152,7 @@ def mcp_server(container: AppContainer) -> DocumentServer:
         """Read the text of a whole document."""
         try:
             async with collections.use() as of:
-                text = await read_document(of, document_id, 0, MAX_ROWS)
+                text = await read_document(of, document_id)
         except RAGError as error:
             raise ResourceError(error.message) from error
         if text is None:

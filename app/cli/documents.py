@@ -5,15 +5,7 @@ from typing import Annotated
 import typer
 from pydantic import BaseModel
 
-from app.api.documents import (
-    MAX_ROWS,
-    DeletedDocument,
-    DocumentList,
-    DocumentText,
-    delete_document,
-    list_documents,
-    read_document,
-)
+from app.api import documents
 from app.bootstrap.collections import Collections
 from app.bootstrap.storage import Storage
 from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_error, print_json, run_in_storage
@@ -36,8 +28,10 @@ def run_documents(
         collections = Collections(storage.settings, storage.embedding, storage.store)
         async with collections.use(collection) as opened:
             if document is None:
-                return await list_documents(opened, 0, MAX_ROWS)
-            return await (delete_document(opened, document) if delete else read_document(opened, document, 0, MAX_ROWS))
+                return await documents.list_documents(opened)
+            if delete:
+                return await documents.delete_document(opened, document)
+            return await documents.read_document(opened, document)
 
     found = run_in_storage(work)
     if found is None:
@@ -74,12 +68,12 @@ def run_collections(
 
 def lines(found: BaseModel) -> list[str]:
     """Return what is printed of a list of documents, of a document's text, or of what was deleted."""
-    if isinstance(found, DeletedDocument):
+    if isinstance(found, documents.DeletedDocument):
         return [f"{found.id}: {counted(found.chunks)} deleted. {found.note}"]
-    if isinstance(found, DocumentText):
+    if isinstance(found, documents.DocumentText):
         pages = [f" (page {chunk.page})" if chunk.page else "" for chunk in found.chunks]
         return [f"── {chunk.chunk_id}{page}\n{chunk.text}\n" for chunk, page in zip(found.chunks, pages, strict=True)]
-    assert isinstance(found, DocumentList)
+    assert isinstance(found, documents.DocumentList)
     shown = [f"{row.id}  ({counted(row.chunks)})" for row in found.documents]
     if found.total > len(shown):
         shown.append(f"and {found.total - len(shown)} more")
