@@ -31,8 +31,21 @@ async def make_graph() -> CompiledStateGraph[Any, Any, Any, Any]:
 
 
 async def make_chat_graph() -> CompiledStateGraph[Any, Any, Any, Any]:
-    """Return the graph of messages over the same graph."""
-    return build_chat_graph(await make_graph())
+    """Return the graph of messages, in which that of questions is a subgraph.
+
+    The last message of the user is the question, those before it complete it. An answer ends with the list of its
+    sources; a decline or failure is a plain message. ``response_metadata`` has the outcome, and the question as it was
+    understood where that differs.
+    """
+    chat = StateGraph(ChatState, input_schema=MessagesState, output_schema=MessagesState)
+    chat.add_node("ask", ask)
+    chat.add_node("question", await make_graph())
+    chat.add_node("reply", reply)
+    chat.add_edge(START, "ask")
+    chat.add_edge("ask", "question")
+    chat.add_edge("question", "reply")
+    chat.add_edge("reply", END)
+    return chat.compile(name="knowledge_garden_chat")
 
 
 class ChatState(MessagesState):
@@ -47,24 +60,6 @@ class ChatState(MessagesState):
     markers: NotRequired[Annotated[dict[int, list[tuple[int, int]]], EphemeralValue]]
     outcome: NotRequired[Annotated[Outcome, EphemeralValue]]
     failure: NotRequired[Annotated[Failure, EphemeralValue]]
-
-
-def build_chat_graph(questions: CompiledStateGraph[Any, Any, Any, Any]) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """Build the graph of messages, in which *questions*, whose output is its whole state, is a subgraph.
-
-    The last message of the user is the question, those before it complete it. An answer ends with the list of its
-    sources; a decline or failure is a plain message. ``response_metadata`` has the outcome, and the question as it was
-    understood where that differs.
-    """
-    chat = StateGraph(ChatState, input_schema=MessagesState, output_schema=MessagesState)
-    chat.add_node("ask", ask)
-    chat.add_node("question", questions)
-    chat.add_node("reply", reply)
-    chat.add_edge(START, "ask")
-    chat.add_edge("ask", "question")
-    chat.add_edge("question", "reply")
-    chat.add_edge("reply", END)
-    return chat.compile(name="knowledge_garden_chat")
 
 
 async def ask(state: MessagesState) -> dict[str, Any]:

@@ -138,17 +138,12 @@ def _print_summary(report: IngestReport) -> None:
     rows = [("skipped", file.path, file.reason) for file in report.skipped]
     rows += [("left out", file.path, file.note) for file in report.notes]
     rows += [("not read", f"{kind.example} ({kind.files} {kind.suffix})", kind.reason) for kind in report.unread]
+    table = Table("", "file", "why", box=None, pad_edge=False, header_style="dim")
+    for what, path, why in rows[:MAX_ROWS]:
+        table.add_row(what, Text(path, "bold", overflow="fold"), Text(why, overflow="fold"))
     if rows:
-        console.print(_table(rows[:MAX_ROWS]))
+        console.print(table)
     if len(rows) > MAX_ROWS:
         console.print(f"{len(rows) - MAX_ROWS} more; --json lists all")
     if report.note:
         console.print(escape(report.note))
-
-
-def _table(rows: Sequence[tuple[str, str, str]]) -> Table:
-    """Make a table of (what became of it, file, why)."""
-    table = Table("", "file", "why", box=None, pad_edge=False, header_style="dim")
-    for what, path, why in rows:
-        table.add_row(what, Text(path, "bold", overflow="fold"), Text(why, overflow="fold"))
-    return table

@@ -108,8 +108,25 @@ def summarise(results: Sequence[EvalResult], threshold: float) -> dict[str, Any]
 
 
 def report_tables(summary: dict[str, Any], title: str) -> Group:
-    """Return the tables of the measures and of how often answers of about one confidence are right."""
-    return Group(_table(summary, title), _reliability_table(summary))
+    """Tabulate the measures, rates with a bar, and the stage times; then how often answers of a confidence are right.
+
+    The second table has a bar each for stated and right.
+    """
+    rates = Table("measure", "value", "", title=escape(title))
+    for name, value in summary["measures"].items():
+        bar = Bar(1.0, 0.0, value, width=BAR_CHARS, color="green") if isinstance(value, float) else ""
+        rates.add_row(name, "–" if value is None else f"{value:g}", bar)
+    for stage, ms in summary["stage_ms_p50"].items():
+        rates.add_row(f"{stage}, ms (p50)", f"{ms:g}")
+    reliability = Table("confidence", "answers", "stated", "right", "", title="is confidence right?")
+    for row in summary["reliability"]:
+        bars = Group(
+            Bar(1.0, 0.0, row["stated"], width=BAR_CHARS, color="blue"),
+            Bar(1.0, 0.0, row["right"], width=BAR_CHARS, color="green"),
+        )
+        span = f"{row['least']:.2f}–{row['most']:.2f}"
+        reliability.add_row(span, str(row["size"]), f"{row['stated']:.2f}", f"{row['right']:.2f}", bars)
+    return Group(rates, reliability)
 
 
 def draw_report(summary: dict[str, Any], title: str) -> str:
@@ -118,27 +135,3 @@ def draw_report(summary: dict[str, Any], title: str) -> str:
     out.print(report_tables(summary, title))
     drawn = out.export_svg(title="garden eval")
     return re.sub(r"@font-face {.*?}", "", drawn, flags=re.DOTALL)  # no fonts from another host
-
-
-def _reliability_table(summary: dict[str, Any]) -> Table:
-    """Tabulate how often answers of about one confidence are right, with a bar each for stated and right."""
-    table = Table("confidence", "answers", "stated", "right", "", title="is confidence right?")
-    for row in summary["reliability"]:
-        bars = Group(
-            Bar(1.0, 0.0, row["stated"], width=BAR_CHARS, color="blue"),
-            Bar(1.0, 0.0, row["right"], width=BAR_CHARS, color="green"),
-        )
-        span = f"{row['least']:.2f}–{row['most']:.2f}"
-        table.add_row(span, str(row["size"]), f"{row['stated']:.2f}", f"{row['right']:.2f}", bars)
-    return table
-
-
-def _table(summary: dict[str, Any], title: str) -> Table:
-    """Tabulate the measures, rates with a bar, and the stage times."""
-    table = Table("measure", "value", "", title=escape(title))
-    for name, value in summary["measures"].items():
-        bar = Bar(1.0, 0.0, value, width=BAR_CHARS, color="green") if isinstance(value, float) else ""
-        table.add_row(name, "–" if value is None else f"{value:g}", bar)
-    for stage, ms in summary["stage_ms_p50"].items():
-        table.add_row(f"{stage}, ms (p50)", f"{ms:g}")
-    return table
