@@ -18,24 +18,12 @@ from urllib.parse import quote
 import orjson
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import JSONResponse, Response
-from sse_starlette import EventSourceResponse
 
 from answering.types import Citation
+from app.api import openai_schemas as wire
 from app.api.errors import AnswerFailed, error_response, failure_body, openai_error
-from app.api.openai_schemas import (
-    MODEL,
-    Annotation,
-    AnswerMessage,
-    ChatCompletion,
-    ChatRequest,
-    Choice,
-    Model,
-    ModelList,
-    OpenAIErrorBody,
-    UrlCitation,
-    Usage,
-)
-from app.api.query import event_stream, in_own_task, sse, unless_gone
+from app.api.openai_schemas import MODEL
+from app.api.query import answered, event_response, event_stream, in_own_task, sse, unless_gone
 from app.api.schemas import QueryResponse, answer_body
 from app.ops.traffic import current_request_id
 from app.pipeline.passages import tokens
@@ -46,7 +34,7 @@ STREAM = event_stream(
     "chunks of OpenAI's wire, then `[DONE]`.",
     example='data: {"object": "chat.completion.chunk", "choices": []}\n\ndata: [DONE]\n\n',
 )
-ERRORS: dict[str, Any] = {"model": OpenAIErrorBody, "description": "codes and statuses as on every path"}
+ERRORS: dict[str, Any] = {"model": wire.OpenAIErrorBody, "description": "codes and statuses as on every path"}
 URL_CHARACTERS = "%/:?#@!$&'*+,;=~"
 """What stays in a link beside letters and digits; a parenthesis would end it."""
 _MARKDOWN = re.compile(r"[\\`*_\[\]<>!&|~]")
@@ -58,31 +46,27 @@ def chat_completion_routes(service: QueryService, send_timeout: float, *, drafts
     A client that reads no event for *send_timeout* seconds is disconnected.
     """
     router = APIRouter(prefix="/v1", tags=["openai"], responses=dict.fromkeys(("4XX", "5XX"), ERRORS))
-    served = Model(created=int(time.time()))
+    served = wire.Model(created=int(time.time()))
 
     @router.get("/models")
-    async def models() -> ModelList:
+    async def models() -> wire.ModelList:
         """List the one model that there is."""
-        return ModelList(data=[served])
+        return wire.ModelList(data=[served])
 
-    @router.get("/models/{model}", response_model=Model)
-    async def one_model(model: Annotated[str, Path(examples=[MODEL])]) -> Model | Response:
+    @router.get("/models/{model}", response_model=wire.Model)
+    async def one_model(model: Annotated[str, Path(examples=[MODEL])]) -> wire.Model | Response:
         """Return the one model that there is."""
         return served if model == MODEL else no_model(model)
 
-    @router.post("/chat/completions", response_model=ChatCompletion, responses={200: STREAM})
-    async def chat_completions(request: Request, body: ChatRequest) -> Response:
+    @router.post("/chat/completions", response_model=wire.ChatCompletion, responses={200: STREAM})
+    async def chat_completions(request: Request, body: wire.ChatRequest) -> Response:
         """Answer the last message of the user from the documents, with verified citations."""
         if body.model != MODEL:
             return no_model(body.model)
         if not body.stream:
-            result = await unless_gone(request, service.ask(body.fields()))
-            if result.failure:
-                raise AnswerFailed(result.failure)
+            result = await answered(request, service.ask(body.fields()))
             return JSONResponse(completion(request, body, result).model_dump(by_alias=True))
-        events = _chunks(request, body, service, drafts=drafts)
-        await anext(events)  # a failure before the first chunk has its HTTP status
-        return EventSourceResponse(events, sep="\n", send_timeout=send_timeout)
+        return await event_response(_chunks(request, body, service, drafts=drafts), send_timeout)
 
     return router
 
@@ -92,34 +76,42 @@ def no_model(name: str) -> Response:
     return error_response(404, f"There is no model {name!r} here, only {MODEL!r}.", field="model")
 
 
-def completion(request: Request, body: ChatRequest, result: Result) -> ChatCompletion:
+def completion(request: Request, body: wire.ChatRequest, result: Result) -> wire.ChatCompletion:
     """Return the completion of a question that did not fail."""
     listed = body.knowledge_garden is None or body.knowledge_garden.sourceList is not False
     content = (result.answer or "") + (source_list(result.documents, result.citations) if listed else "")
     annotations = annotated(request, result, body.collection)
     prompt, written = sum(tokens(message.text) for message in body.messages), tokens(content)
-    return ChatCompletion(
+    return wire.ChatCompletion(
         id=f"chatcmpl-{result.request_id}",
         created=int(time.time()),
-        choices=[Choice(message=AnswerMessage(content=content, annotations=annotations))],
-        usage=Usage(prompt_tokens=prompt, completion_tokens=written, total_tokens=prompt + written),
+        choices=[wire.Choice(message=wire.AnswerMessage(content=content, annotations=annotations))],
+        usage=wire.Usage(prompt_tokens=prompt, completion_tokens=written, total_tokens=prompt + written),
         knowledge_garden=QueryResponse.model_validate(answer_body(result, evidence=True)),
     )
 
 
-def annotated(request: Request, result: Result, collection: str | None) -> list[Annotation]:
+def annotated(request: Request, result: Result, collection: str | None) -> list[wire.Annotation]:
     """Return an annotation for each marker of the answer, in the order of the text.
 
     The address of a document without one on the web is that of the cited chunk in this service.
     """
-    cited = {span: result.citations[index] for index in reversed(result.markers) for span in result.markers[index]}
+    cited = dict(reversed(marked(result.citations, result.markers)))  # of several at one marker, the first
     of = f"?collection={quote(collection, safe='')}" if collection else ""
     annotations = []
     for (start, end), citation in sorted(cited.items(), key=itemgetter(0)):
         url = web_address(citation.url) or f"{request.base_url}api/v1/chunks/{quote(citation.chunk_id, safe='')}{of}"
-        place = UrlCitation(url=url, title=citation.title, start_index=start, end_index=end)
-        annotations.append(Annotation(url_citation=place))
+        place = wire.UrlCitation(url=url, title=citation.title, start_index=start, end_index=end)
+        annotations.append(wire.Annotation(url_citation=place))
     return annotations
+
+
+def marked(
+    citations: Sequence[Citation], markers: Mapping[int, Sequence[tuple[int, int]]]
+) -> list[tuple[tuple[int, int], Citation]]:
+    """Return each marker, its start and end, with its citation, in the order of the text."""
+    found = [(span, citation) for index, citation in enumerate(citations) for span in markers.get(index, ())]
+    return sorted(found, key=itemgetter(0))
 
 
 def source_list(documents: Sequence[Mapping[str, Any]], citations: Sequence[Citation]) -> str:
@@ -147,7 +139,9 @@ def as_text(text: str) -> str:
     return " ".join(_MARKDOWN.sub(r"\\\g<0>", text).split())
 
 
-async def _chunks(request: Request, body: ChatRequest, service: QueryService, *, drafts: bool) -> AsyncGenerator[bytes]:
+async def _chunks(
+    request: Request, body: wire.ChatRequest, service: QueryService, *, drafts: bool
+) -> AsyncGenerator[bytes]:
     """Yield an empty piece as soon as the status is known, then the stream.
 
     Once a draft was sent, a failure is the last event, and has no status.

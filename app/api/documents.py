@@ -1,28 +1,18 @@
-"""List, show and delete stored documents; show one chunk."""
+"""List, show and delete stored documents; show one chunk; list what was ingested."""
 
 import asyncio
 from pathlib import Path
 from typing import Annotated, Any
 
 import fastapi
-from fastapi import APIRouter, Query, Request
-from fastapi.responses import Response
+from fastapi import APIRouter, HTTPException, Query, Request
 from langchain_core.documents import Document
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from answering.types import Chunk
 from app.api.collections import CollectionName
-from app.api.document_schemas import (
-    DeletedDocument,
-    DocumentList,
-    DocumentText,
-    FolderList,
-    StoredChunk,
-    StoredDocument,
-    SyncedFolder,
-)
-from app.api.errors import error_response
 from app.api.middleware import ApiKeys, require_writer
+from app.api.schemas import NamedChunk, WireModel
 from app.bootstrap.collections import Collections, OpenCollection
 from app.ingest.documents import MAX_ID_CHARS, nfc
 from app.ingest.find import FoundFile
@@ -33,6 +23,7 @@ PATH = "/api/v1/documents"
 MAX_ROWS = 1_000
 """Most documents of a list, and most chunks of a document, in one response."""
 BATCH = 500  # chunks of one call to the store
+NO_DOCUMENT = "No document has this id."
 STAYS_DELETED = "garden ingest leaves it out from now on, until it is run with --restore."
 
 
@@ -47,6 +38,66 @@ PdfChunkId = Annotated[str, _id("chunkId", MAX_ID_CHARS + 20, "safety_manual.pdf
 ChunkId = Annotated[str, _id("chunkId", MAX_ID_CHARS + 20, "what-is-knowledge-garden.md#0")]
 Offset = Annotated[int, Query(ge=0, description="how many to skip", examples=[0])]
 Limit = Annotated[int, Query(ge=1, le=MAX_ROWS, description="most to return", examples=[100])]
+
+
+class StoredChunk(NamedChunk):
+    """A chunk as it is stored. ``start`` and ``end`` of an evidence row count code points of ``text``."""
+
+    text: str
+    url: str | None
+    chapter: str | None
+    section: str | None
+    page: int | None = Field(description="1-based")
+
+
+class StoredDocument(WireModel):
+    """One document of the list."""
+
+    id: str = Field(examples=["handbook.md"])
+    title: str = Field(examples=["Handbook"])
+    chunks: int
+    ingested_at: str | None = Field(description="UTC, ISO 8601", examples=["2026-11-23T09:30:00+00:00"])
+    has_file: bool = Field(description="whether its file can be read again")
+
+
+class DocumentList(WireModel):
+    """Documents in the order of their ids; ``total`` counts all that are stored."""
+
+    documents: list[StoredDocument]
+    total: int
+
+
+class DocumentText(WireModel):
+    """A document's chunks in their order, from the one at ``offset``; ``total`` counts all of them."""
+
+    id: str
+    title: str
+    total: int
+    offset: int
+    has_file: bool
+    chunks: list[StoredChunk]
+
+
+class SyncedFolder(WireModel):
+    """A file or folder that was ingested on the machine that serves."""
+
+    path: str = Field(examples=["/srv/handbook"])
+    synced_at: str = Field(description="when its documents were last in step; UTC, ISO 8601")
+    watched: bool = Field(description="whether `garden ingest --watch` keeps them so")
+
+
+class FolderList(WireModel):
+    """The ingested files and folders, by path."""
+
+    folders: list[SyncedFolder]
+
+
+class DeletedDocument(WireModel):
+    """What was deleted, and what that means for the next ingest."""
+
+    id: str
+    chunks: int
+    note: str
 
 
 def document_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
@@ -68,23 +119,23 @@ def document_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
         rows = [SyncedFolder(path=folder.path, synced_at=folder.synced, watched=folder.watched) for folder in found]
         return FolderList(folders=rows)
 
-    @router.get(PATH + "/{documentId:path}", response_model=DocumentText)
+    @router.get(PATH + "/{documentId:path}")
     async def document(
         document_id: DocumentId,
         offset: Offset = 0,
         limit: Limit = MAX_ROWS,
         around: Annotated[str | None, Query(description="a chunk id: choose the offset so that it is shown")] = None,
         collection: CollectionName = None,
-    ) -> DocumentText | Response:
+    ) -> DocumentText:
         """Return the text of one document, chunk by chunk."""
         async with collections.use(collection) as of:
             found = await read_document(of, document_id, offset, limit, around)
-        return found or error_response(404, "No document has this id.")
+        if found is None:
+            raise HTTPException(404, NO_DOCUMENT)
+        return found
 
-    @router.delete(PATH + "/{documentId:path}", response_model=DeletedDocument)
-    async def delete(
-        request: Request, document_id: DocumentId, collection: CollectionName = None
-    ) -> DeletedDocument | Response:
+    @router.delete(PATH + "/{documentId:path}")
+    async def delete(request: Request, document_id: DocumentId, collection: CollectionName = None) -> DeletedDocument:
         """Delete one document, and the file if it was uploaded; other files stay, and are not ingested again unasked.
 
         Who may upload may delete.
@@ -92,21 +143,23 @@ def document_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
         require_writer(request, keys)
         async with collections.use(collection) as opened:
             deleted = await delete_document(opened, document_id)
-        return deleted or error_response(404, "No document has this id.")
+        if deleted is None:
+            raise HTTPException(404, NO_DOCUMENT)
+        return deleted
 
-    @router.get("/api/v1/chunks/{chunkId:path}", response_model=StoredChunk, tags=["chunks"])
-    async def chunk(chunk_id: ChunkId, collection: CollectionName = None) -> StoredChunk | Response:
+    @router.get("/api/v1/chunks/{chunkId:path}", tags=["chunks"])
+    async def chunk(chunk_id: ChunkId, collection: CollectionName = None) -> StoredChunk:
         """Return the text, title and position of a chunk that an evidence row names."""
         async with collections.use(collection) as of:
             stored = await of.store.aget_by_ids([chunk_id])
-        return (
-            StoredChunk.model_validate(chunk_of(stored[0])) if stored else error_response(404, "No chunk has this id.")
-        )
+        if not stored:
+            raise HTTPException(404, "No chunk has this id.")
+        return StoredChunk.model_validate(chunk_of(stored[0]))
 
     return router
 
 
-async def list_documents(of: OpenCollection, offset: int, limit: int) -> DocumentList:
+async def list_documents(of: OpenCollection, offset: int = 0, limit: int = MAX_ROWS) -> DocumentList:
     """Return at most *limit* documents of a collection from the one at *offset*, by their ids."""
     summaries = sorted((id_, summary) for id_, summary in (await of.store.asummaries()).items() if id_)
     shown = dict(summaries[offset : offset + limit])
@@ -117,7 +170,7 @@ async def list_documents(of: OpenCollection, offset: int, limit: int) -> Documen
 
 
 async def read_document(
-    of: OpenCollection, document_id: str, offset: int, limit: int, around: str | None = None
+    of: OpenCollection, document_id: str, offset: int = 0, limit: int = MAX_ROWS, around: str | None = None
 ) -> DocumentText | None:
     """Return at most *limit* chunks of a document from *offset*, or about the chunk *around*; None if there is none."""
     ids = list(await of.store.achunk_hashes(document_id))
@@ -130,9 +183,14 @@ async def read_document(
     if position is not None:
         offset = max(0, min(position - limit // 2, len(chunks) - limit))
     shown = [StoredChunk.model_validate(chunk) for chunk in chunks[offset : offset + limit]]
-    fields: dict[str, Any] = {"id": document_id, "title": chunks[0].title or document_id, "total": len(chunks)}
-    has_file = bool(await find_original(of, document_id))
-    return DocumentText(**fields, offset=offset, has_file=has_file, chunks=shown)
+    return DocumentText(
+        id=document_id,
+        title=chunks[0].title or document_id,
+        total=len(chunks),
+        offset=offset,
+        has_file=bool(await find_original(of, document_id)),
+        chunks=shown,
+    )
 
 
 async def delete_document(opened: OpenCollection, document_id: str) -> DeletedDocument | None:

@@ -44,6 +44,11 @@ OPENAI_PATHS = ("/v1",)
 """Paths whose errors are written so that OpenAI's clients show them: they read ``error.message`` and nothing else."""
 JSON_TYPE = "application/json"
 NO_JSON = "The body must be valid JSON in UTF-8, neither deeper nor with longer numbers than can be read."
+ROUTING = {
+    "Not Found": "No resource has this path.",
+    "Method Not Allowed": "This method is not allowed for this path.",
+}
+"""Our words for Starlette's own where a route does not say what is missing."""
 INTERNAL = "An internal error occurred. The log has the details under the request id."
 
 
@@ -105,9 +110,7 @@ async def on_http_exception(request: Request, error: HTTPException) -> Response:
     """Answer Starlette's own errors (404, 405, 400), and FastAPI's one of a body that it cannot read."""
     if error.status_code == 400 and isinstance(error.__cause__, ValueError | RecursionError):
         return await on_rag_error(request, InvalidInput(NO_JSON, "body"))
-    messages = {404: "No resource has this path.", 405: "This method is not allowed for this path."}
-    message = messages.get(error.status_code) or str(error.detail)
-    return error_response(error.status_code, message, dict(error.headers or {}))
+    return error_response(error.status_code, ROUTING.get(error.detail, error.detail), dict(error.headers or {}))
 
 
 async def on_validation_error(request: Request, error: RequestValidationError) -> Response:

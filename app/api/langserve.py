@@ -22,7 +22,7 @@ from sse_starlette import EventSourceResponse
 from starlette.exceptions import HTTPException
 
 from app.api.errors import BY_OUTCOME, AnswerFailed, require_media_type
-from app.api.query import event_stream, in_own_task, json_event, unless_gone
+from app.api.query import answered, event_stream, in_own_task, json_event
 from app.api.run_log import run_log
 from app.api.schemas import QueryRequest, QueryResponse, result_body, wire_event
 from app.query_service.service import SLOT_TIMEOUT, QueryService
@@ -57,9 +57,7 @@ class RagRunnable(RunnableLambda[Any, Any]):
             fields, request = _fields(value), request_var.get()
             var_child_runnable_config.set(None)  # the graph's nodes are not runs of this one
             work = service.ask(fields)
-            result = await (unless_gone(request, work) if request else work)
-            if result.failure and request:
-                raise AnswerFailed(result.failure)
+            result = await (answered(request, work) if request else work)
             return result_body(result, evidence=fields["includeEvidence"] is True)
 
         super().__init__(answer, name="knowledge_garden")

@@ -4,23 +4,26 @@ Each request stands by itself (stateless), so that any worker or replica answers
 JSON-RPC's; a tool that fails returns the one error body as its result, marked as an error.
 """
 
-from collections.abc import Awaitable
 from typing import Annotated, Any
 from urllib.parse import quote
 
+import anyio
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context, ResourceSecurity
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, CallToolResult, InputRequiredResult, Resource, TextContent, ToolAnnotations
 from pydantic import Field, ValidationError
+from starlette.types import Message, Receive, Scope, Send
 
 from app.api.chat_completions import source_list
-from app.api.document_schemas import DocumentList, DocumentText, StoredChunk
-from app.api.documents import MAX_ROWS, list_documents, read_document
-from app.api.errors import failure_body, invalid_value
+from app.api.documents import MAX_ROWS, DocumentList, DocumentText, StoredChunk, list_documents, read_document
+from app.api.errors import failure_body, invalid_value, require_media_type
+from app.api.query import unless_gone
 from app.api.schemas import QueryResponse, answer_body
-from app.bootstrap.collections import Collections
 from app.bootstrap.compose import AppContainer
 from app.query_service.chunk_search import SearchResults, search
 from graph.errors import InvalidInput, RAGError
@@ -56,20 +59,23 @@ class DocumentServer(MCPServer[Any]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool; wrong arguments are the failure of its result that every other wrong value is."""
+        """Call a tool; a failure that the service knows, wrong arguments among them, is a result marked as an error."""
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
-            if not isinstance(error.__cause__, ValidationError):
-                raise
-            first = error.__cause__.errors()[0]
-            return failed(failure_of(invalid_value(first, first["loc"][:1])))  # an argument; then, what it may be
+            cause = error.__cause__
+            if isinstance(cause, ValidationError):
+                first = cause.errors()[0]
+                cause = invalid_value(first, first["loc"][:1])  # an argument; then, what it may be
+            if isinstance(cause, RAGError) and cause.outcome:
+                return failed(failure_of(cause))
+            raise
 
     async def list_resources(self) -> list[Resource]:
         """Return the documents; the tool ``list_documents`` has those past ``MAX_ROWS``."""
         try:
             async with self._collections.use() as of:
-                found = await list_documents(of, 0, MAX_ROWS)
+                found = await list_documents(of)
         except RAGError as error:
             raise MCPError(INTERNAL_ERROR, error.message) from error
         return [
@@ -109,13 +115,9 @@ def mcp_server(container: AppContainer) -> DocumentServer:
         collection: Collection = None,
     ) -> Annotated[CallToolResult, SearchResults]:
         """Find the passages nearest to a query; near is not the same as relevant, see their scores."""
-
-        async def found() -> CallToolResult:
-            async with container.service.slot():
-                results = await search(container.retriever, settings, query, k, source, filters, collection)
-            return done(results.context or "Nothing is stored.", results.model_dump(mode="json"))
-
-        return await unless_failed(found())
+        async with container.service.slot():
+            results = await search(container.retriever, settings, query, k, source, filters, collection)
+        return done(results.context or "Nothing is stored.", results.model_dump(mode="json"))
 
     @server.tool(title="Read a document", annotations=READS)
     async def read(
@@ -126,36 +128,22 @@ def mcp_server(container: AppContainer) -> DocumentServer:
         collection: Collection = None,
     ) -> Annotated[CallToolResult, DocumentText]:
         """Read a document, or a part of it, passage by passage; total tells how many there are."""
-
-        async def found() -> CallToolResult:
-            async with collections.use(collection) as of:
-                text = await read_document(of, document_id, offset, limit, chunk_id)
-            if text is None:
-                raise InvalidInput("No document has this id.", "document_id")
-            return done(joined(text.chunks), text.model_dump(by_alias=True))
-
-        return await unless_failed(found())
+        async with collections.use(collection) as of:
+            text = await read_document(of, document_id, offset, limit, chunk_id)
+        if text is None:
+            raise InvalidInput("No document has this id.", "document_id")
+        return done(joined(text.chunks), text.model_dump(by_alias=True))
 
     @server.tool(name="list_documents", title="List the documents", annotations=READS)
     async def list_stored(
         offset: Offset = 0, limit: Limit = 100, collection: Collection = None
     ) -> Annotated[CallToolResult, DocumentList]:
         """List the documents by their ids; total tells how many there are."""
+        async with collections.use(collection) as of:
+            page = await list_documents(of, offset, limit)
+        listed = "\n".join(f"{row.id}: {row.title}" for row in page.documents)
+        return done(listed, page.model_dump(by_alias=True))
 
-        async def found() -> CallToolResult:
-            async with collections.use(collection) as of:
-                page = await list_documents(of, offset, limit)
-            listed = "\n".join(f"{row.id}: {row.title}" for row in page.documents)
-            return done(listed, page.model_dump(by_alias=True))
-
-        return await unless_failed(found())
-
-    _add_documents(server, collections)
-    return server
-
-
-def _add_documents(server: DocumentServer, collections: Collections) -> None:
-    """Let a document be read by its URI."""
     # An id may hold anything: it names no file here.
     anything = ResourceSecurity(exempt_params={"document_id"})
 
@@ -164,12 +152,53 @@ def _add_documents(server: DocumentServer, collections: Collections) -> None:
         """Read the text of a whole document."""
         try:
             async with collections.use() as of:
-                text = await read_document(of, document_id, 0, MAX_ROWS)
+                text = await read_document(of, document_id)
         except RAGError as error:
             raise ResourceError(error.message) from error
         if text is None:
             raise ResourceNotFoundError("No document has this id.")
         return joined(text.chunks)
+
+    return server
+
+
+def mcp_routes(server: DocumentServer) -> APIRouter:
+    """Return ``POST /mcp``; the server's ``session_manager`` must run while it is served.
+
+    The service's own middleware has checked key, host name and size before.
+    """
+    router = APIRouter(tags=["mcp"])
+    unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    server.streamable_http_app(stateless_http=True, json_response=True, transport_security=unchecked)
+
+    @router.post("/mcp", include_in_schema=False)
+    async def mcp(request: Request) -> Response:
+        """Pass one message to the server; a client that leaves ends its work."""
+        body = await request.body()
+        require_media_type(request)
+        return Handed(server, body)
+
+    return router
+
+
+class Handed(Response):
+    """A response that the MCP server writes."""
+
+    def __init__(self, server: DocumentServer, body: bytes) -> None:
+        super().__init__()
+        self._server = server
+        self._received = body
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        messages: list[Message] = [{"type": "http.request", "body": self._received, "more_body": False}]
+
+        async def received() -> Message:
+            if not messages:
+                await anyio.sleep_forever()
+            return messages.pop()
+
+        handled = self._server.session_manager.handle_request(scope, received, send)
+        await unless_gone(Request(scope, receive), handled)
 
 
 def done(text: str, content: dict[str, Any]) -> CallToolResult:
@@ -182,14 +211,6 @@ def failed(failure: Failure) -> CallToolResult:
     body = failure_body(failure)
     text = f"{body['error']}: {body['message']}"
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=body, is_error=True)
-
-
-async def unless_failed(work: Awaitable[CallToolResult]) -> CallToolResult:
-    """Await *work*; return a failure that the service knows as a result."""
-    try:
-        return await work
-    except RAGError as error:
-        return failed(failure_of(error))
 
 
 def joined(chunks: list[StoredChunk]) -> str:

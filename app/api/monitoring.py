@@ -5,6 +5,7 @@ Each service has its own registry. Label values are our own words or route templ
 
 import asyncio
 import platform
+from functools import partial
 from typing import Any, Literal
 
 import prometheus_client as prometheus
@@ -86,20 +87,15 @@ class Metrics(Collector):
         self.registry = registry = prometheus.CollectorRegistry()
         self._container = container
         self._read: list[Metric] = []
-        labels = ["interface", "route", "method", "status"]
-        self._requests = prometheus.Counter("garden_http_requests", "Finished requests.", labels, registry=registry)
-        self._request_seconds = prometheus.Histogram(
-            "garden_http_request_seconds", "Time of a request.", ["interface"], buckets=SECONDS, registry=registry
+        counter = partial(prometheus.Counter, registry=registry)
+        times = partial(prometheus.Histogram, registry=registry, buckets=SECONDS)
+        self._requests = counter(
+            "garden_http_requests", "Finished requests.", ["interface", "route", "method", "status"]
         )
-        self._questions = prometheus.Counter(
-            "garden_questions", "Questions by outcome.", ["outcome"], registry=registry
-        )
-        self._question_seconds = prometheus.Histogram(
-            "garden_question_seconds", "Time of a question, from its start.", buckets=SECONDS, registry=registry
-        )
-        self._stage_seconds = prometheus.Histogram(
-            "garden_stage_seconds", "Time of one stage.", ["stage"], buckets=STAGE_SECONDS, registry=registry
-        )
+        self._request_seconds = times("garden_http_request_seconds", "Time of a request.", ["interface"])
+        self._questions = counter("garden_questions", "Questions by outcome.", ["outcome"])
+        self._question_seconds = times("garden_question_seconds", "Time of a question, from its start.")
+        self._stage_seconds = times("garden_stage_seconds", "Time of one stage.", ["stage"], buckets=STAGE_SECONDS)
         info = {
             "version": container.version,
             "store": settings.vector_store,

@@ -4,18 +4,17 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import FileResponse, Response
 from pydantic import Field
 from starlette.staticfiles import StaticFiles
 
 from app.api.collections import CollectionName
 from app.api.documents import DocumentId, PdfChunkId, chunk_of, find_original
-from app.api.errors import error_response
 from app.api.middleware import ApiKeys, may_write
 from app.api.schemas import WireModel
 from app.api.uploads import MAX_UPLOAD
-from app.bootstrap.collections import Collections
+from app.bootstrap.collections import Collections, OpenCollection
 from app.ingest.find import SAMPLE_FOLDER, sample_paths
 from app.ingest.loaders.table import LOADERS
 from app.ingest.reading import PagePictures
@@ -97,11 +96,11 @@ def page_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
     async def file(document_id: DocumentId, collection: CollectionName = None) -> Response:
         """Return the PDF that a stored document was ingested from, as the file is now."""
         async with collections.use(collection) as opened:
-            original = await find_original(opened, document_id)
-        if original is None or original[1].path.suffix.lower() != ".pdf":
-            return error_response(404, "There is no PDF of this document that can be read.")
+            path = await find_pdf(opened, document_id)
+        if path is None:
+            raise HTTPException(404, "There is no PDF of this document that can be read.")
         # No "sandbox" in the policy: browsers refuse to open their PDF viewer in one.
-        return FileResponse(original[1].path, headers=HEADERS, media_type=PDF)
+        return FileResponse(path, headers=HEADERS, media_type=PDF)
 
     @router.get("/api/v1/pictures/{chunkId:path}", response_class=Response, responses={200: {"content": {PNG: {}}}})
     async def picture(
@@ -114,13 +113,19 @@ def page_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
         async with collections.use(collection) as opened:
             stored = await opened.store.aget_by_ids([chunk_id])
             chunk = chunk_of(stored[0]) if stored else None
-            original = await find_original(opened, chunk.document_id) if chunk and chunk.page else None
+            path = await find_pdf(opened, chunk.document_id) if chunk and chunk.page else None
         drawn = None
-        if chunk and chunk.page and original and original[1].path.suffix.lower() == ".pdf":
-            drawn = await pictures.draw(original[1].path, chunk.page, chunk.text[start:end])
+        if chunk and chunk.page and path:
+            drawn = await pictures.draw(path, chunk.page, chunk.text[start:end])
         if drawn is None:
-            return error_response(404, "There is no page of a PDF for this chunk that can be drawn.")
+            raise HTTPException(404, "There is no page of a PDF for this chunk that can be drawn.")
         numbers = {"X-Page": str(drawn.page), "X-Marks": str(drawn.marks)}
         return Response(drawn.png, headers=HEADERS | numbers, media_type=PNG)
 
     return router
+
+
+async def find_pdf(opened: OpenCollection, document_id: str) -> Path | None:
+    """Return the PDF that a stored document was ingested from; None without one that can be read."""
+    original = await find_original(opened, document_id)
+    return original[1].path if original and original[1].path.suffix.lower() == ".pdf" else None

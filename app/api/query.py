@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect
 from app.api.errors import AnswerFailed
 from app.api.schemas import QueryRequest, QueryResponse, WireModel, answer_body, wire_event
 from app.query_service.service import QueryService
-from graph.state import Event
+from graph.state import Event, Result
 
 T = TypeVar("T")
 
@@ -64,21 +64,19 @@ def query_routes(service: QueryService, send_timeout: float) -> APIRouter:
     @router.post("/query", response_model=QueryResponse)
     async def query(request: Request, question: QueryRequest) -> Response:
         """Answer a question from the documents, with verified citations."""
-        result = await unless_gone(request, service.ask(question.model_dump()))
-        if result.failure:
-            raise AnswerFailed(result.failure)
+        result = await answered(request, service.ask(question.model_dump()))
         return JSONResponse(answer_body(result, evidence=bool(question.includeEvidence)))
 
     @router.post("/query/stream", responses={200: STREAM})
     async def query_stream(request: Request, question: QueryRequest) -> Response:
         """Stream the same answer as server-sent events."""
-        return await stream_response(request, service.stream(question.model_dump()), question, send_timeout)
+        return await event_response(_events(request, service.stream(question.model_dump()), question), send_timeout)
 
     @router.post(CONVERSATION + "/query", tags=["conversations"], responses={200: CHAT_STREAM})
     async def follow_up(request: Request, conversation: ConversationId, question: QueryRequest) -> Response:
         """Stream the answer to a question that may leave out what was asked before in the same conversation."""
         events = service.stream(question.model_dump(), conversation)
-        return await stream_response(request, events, question, send_timeout)
+        return await event_response(_events(request, events, question), send_timeout)
 
     @router.delete(CONVERSATION, tags=["conversations"])
     async def forget(conversation: ConversationId) -> DeletedConversation:
@@ -89,17 +87,23 @@ def query_routes(service: QueryService, send_timeout: float) -> APIRouter:
     return router
 
 
-async def stream_response(
-    request: Request, stream: AsyncGenerator[Event], question: QueryRequest, send_timeout: float
-) -> Response:
-    """Stream the service's events; a failure before retrieval keeps its HTTP status."""
-    events = _events(request, stream, evidence=bool(question.includeEvidence))
-    await anext(events)  # such a failure is raised before the status is sent
+async def answered(request: Request, work: Awaitable[Result]) -> Result:
+    """Await the end of a question, as ``unless_gone`` does. Raises ``AnswerFailed``."""
+    result = await unless_gone(request, work)
+    if result.failure:
+        raise AnswerFailed(result.failure)
+    return result
+
+
+async def event_response(events: AsyncGenerator[bytes], send_timeout: float) -> EventSourceResponse:
+    """Stream *events*, whose first is an empty piece: a failure before it is raised, and has its HTTP status."""
+    await anext(events)
     return EventSourceResponse(events, sep="\n", send_timeout=send_timeout)
 
 
-async def _events(request: Request, stream: AsyncGenerator[Event], *, evidence: bool) -> AsyncGenerator[bytes]:
+async def _events(request: Request, stream: AsyncGenerator[Event], question: QueryRequest) -> AsyncGenerator[bytes]:
     """Yield an empty piece once retrieval is over, then the stream; ``retrieval`` comes first even of no chunks."""
+    evidence = bool(question.includeEvidence)
     async with aclosing(in_own_task(stream)) as events:
         first = [await unless_gone(request, anext(events))]
         while first[-1].kind == "rewritten":

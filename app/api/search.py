@@ -1,6 +1,6 @@
 """Serve the Search API: ``GET /api/v1/search``."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import orjson
 from fastapi import APIRouter, Query
@@ -28,14 +28,10 @@ def search_routes(container: AppContainer) -> APIRouter:
         """Return the chunks nearest to a query, by similarity, and the context assembled from them."""
         query_text(q, settings.max_query_chars, "q")
         async with container.service.slot():
-            return await search(container.retriever, settings, q, k, source, _object(filters), collection)
+            try:
+                parsed = None if filters is None else orjson.loads(filters)
+            except orjson.JSONDecodeError:
+                raise InvalidInput("filters must be a JSON object.", "filters") from None
+            return await search(container.retriever, settings, q, k, source, parsed, collection)
 
     return router
-
-
-def _object(filters: str | None) -> Any:
-    """Parse *filters*. Raises ``InvalidInput`` where they are no JSON."""
-    try:
-        return None if filters is None else orjson.loads(filters)
-    except orjson.JSONDecodeError:
-        raise InvalidInput("filters must be a JSON object.", "filters") from None

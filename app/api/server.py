@@ -24,8 +24,7 @@ from app.api.documents import PATH as UPLOAD
 from app.api.documents import document_routes
 from app.api.feedback import feedback_routes
 from app.api.langserve import rag_routes
-from app.api.mcp_routes import mcp_routes
-from app.api.mcp_server import mcp_server
+from app.api.mcp_server import mcp_routes, mcp_server
 from app.api.middleware import ApiKeys, BodyLimit, Refusals
 from app.api.monitoring import Metrics, monitoring_routes
 from app.api.page_routes import FOLDER, PageFiles, page_routes
@@ -59,12 +58,11 @@ CANCEL_SECONDS = 1
 log = logging.getLogger("garden.serve")
 
 
-def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> FastAPI:
-    """Return the ASGI application over *container*, which it closes at shutdown."""
+def create_app(container: AppContainer) -> FastAPI:
+    """Return the ASGI application over *container*, which it closes at shutdown; ``state.api_keys`` are its keys."""
     settings, service = container.settings, container.service
     collections = container.collections
-    api_keys = ApiKeys(settings.keys, KeyFile(settings.data_dir)) if api_keys is None else api_keys
-
+    api_keys = ApiKeys(settings.keys, KeyFile(settings.data_dir))
     mcp = mcp_server(container)
 
     @asynccontextmanager
@@ -87,6 +85,7 @@ def create_app(container: AppContainer, api_keys: ApiKeys | None = None) -> Fast
         responses=ERRORS,
         exception_handlers=errors.HANDLERS,
     )
+    app.state.api_keys = api_keys
     for router in (
         query_routes(service, settings.request_timeout_seconds),
         search_routes(container),

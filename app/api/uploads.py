@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import anyio
 import orjson
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
 from app.api.collections import CollectionName
 from app.api.documents import PATH, DocumentId, find_original
-from app.api.errors import error_response, failure_body, require_media_type
+from app.api.errors import failure_body, require_media_type
 from app.api.middleware import ApiKeys, require_writer
 from app.api.upload_folder import upload_folder
 from app.bootstrap.collections import Collections, OpenCollection
@@ -112,7 +112,7 @@ def ingest_routes(collections: Collections, keys: ApiKeys) -> APIRouter:
         async with collections.use(collection) as found:
             original = await find_original(found, document_id)
         if original is None:
-            return error_response(404, "There is no file of this document that can be read again.")
+            raise HTTPException(404, "There is no file of this document that can be read again.")
 
         async def work(on_progress: OnProgress | None) -> IngestReport:
             async with writing, collections.use(collection) as to:

@@ -24,19 +24,7 @@ from answering.text.terms import question_stems, stems
 from answering.types import Chunk, Citation
 from app.api.schemas import answer_body, result_body
 from app.bootstrap.compose import build_container
-from app.cli.shared import (
-    FAILED,
-    OK,
-    USAGE,
-    FilterOption,
-    JsonFlag,
-    NamedCollection,
-    SourceOption,
-    filters_of,
-    print_error,
-    print_json,
-    run_in_container,
-)
+from app.cli import shared
 from app.query_service.chunk_search import clamped, search
 from app.query_service.service import QueryService
 from graph.errors import CollectionMissing
@@ -51,10 +39,10 @@ WHOLE_LINES = 1_000_000
 def run_ask(
     question: Annotated[str | None, typer.Argument(help="the question; may be left out with --chat")] = None,
     chat: Annotated[bool, typer.Option("--chat", help=CHAT_HELP)] = False,
-    collection: NamedCollection = None,
-    source: SourceOption = None,
-    filters: FilterOption = None,
-    as_json: JsonFlag = False,
+    collection: shared.NamedCollection = None,
+    source: shared.SourceOption = None,
+    filters: shared.FilterOption = None,
+    as_json: shared.JsonFlag = False,
 ) -> int:
     """Ask a question; print the answer as it comes, then its sources."""
     if question is None and not chat:
@@ -63,8 +51,8 @@ def run_ask(
     if not out.is_terminal:
         out.width = WHOLE_LINES
     conversation = uuid4().hex if chat else None
-    scope = {"source": source or None, "filters": filters_of(filters), "collection": collection}
-    status = OK
+    scope = {"source": source or None, "filters": shared.filters_of(filters), "collection": collection}
+    status = shared.OK
     with asyncio.Runner() as runner:  # between questions no loop runs, so that Ctrl+C ends the wait for a line
         container = build_container()
         service = container.service
@@ -103,15 +91,15 @@ def _show(out: Console, result: Result, question: str, *, as_json: bool) -> int:
     """Print the end of a question. Returns the exit status."""
     if as_json:
         body = result_body(result, evidence=True)
-        print_json({**body, "rewritten": result.rewritten} if result.rewritten else body)
+        shared.print_json({**body, "rewritten": result.rewritten} if result.rewritten else body)
     elif result.rewritten:
         out.print(Text(f"Asked as: {result.rewritten}", style="dim"), soft_wrap=True)
     if result.failure:
-        print_error(result.failure.message, result.failure.error_type, result.failure.cause_text)
-        return USAGE if result.outcome == "invalid_input" else FAILED
+        shared.print_error(result.failure.message, result.failure.error_type, result.failure.cause_text)
+        return shared.USAGE if result.outcome == "invalid_input" else shared.FAILED
     if not as_json:
         _print_answer(out, result, result.rewritten or question)
-    return OK
+    return shared.OK
 
 
 def _print_answer(out: Console, result: Result, question: str) -> None:
@@ -120,7 +108,7 @@ def _print_answer(out: Console, result: Result, question: str) -> None:
     cited, closest = body["citedDocuments"], body.get("closest", ())
     out.print(Text(body["answer"]))
     if not cited and not body["metadata"]["chunksRetrieved"]:
-        Console(stderr=True).print(EMPTY, soft_wrap=True, markup=False)
+        shared.print_note(EMPTY)
     for claim in body["metadata"]["unsupported"] if cited else ():
         out.print(Text(f"not verified: {' '.join(claim.split())}", style="yellow"))
     if closest:
@@ -165,24 +153,24 @@ def _print_indented(out: Console, text: str, style: str) -> None:
 def run_search(
     query: Annotated[str, typer.Argument(help="what to look for")],
     k: Annotated[int, typer.Option("-k", help="how many chunks, 3 to 8")] = 5,
-    collection: NamedCollection = None,
-    source: SourceOption = None,
-    filters: FilterOption = None,
-    as_json: JsonFlag = False,
+    collection: shared.NamedCollection = None,
+    source: shared.SourceOption = None,
+    filters: shared.FilterOption = None,
+    as_json: shared.JsonFlag = False,
 ) -> int:
     """List the chunks nearest to a query, and the context assembled from them."""
-    scope = (source or None, filters_of(filters), collection)
+    scope = (source or None, shared.filters_of(filters), collection)
     try:
-        response = run_in_container(lambda opened: search(opened.retriever, opened.settings, query, k, *scope))
+        response = shared.run_in_container(lambda opened: search(opened.retriever, opened.settings, query, k, *scope))
     except CollectionMissing:
         if as_json:
-            print_json({"query": query, "k": clamped(k), "results": [], "context": ""})
+            shared.print_json({"query": query, "k": clamped(k), "results": [], "context": ""})
         raise
     if as_json:
-        print_json(response)
+        shared.print_json(response)
     if not response.results:
-        print(f"garden: {EMPTY}", file=sys.stderr)  # noqa: T201  # a command's output
-        return FAILED
+        shared.print_note(f"garden: {EMPTY}")
+        return shared.FAILED
     if not as_json:
         out = Console(highlight=False)
         table = Table("#", "score", "title", "chapter", "section", "source")
@@ -192,4 +180,4 @@ def run_search(
         out.print(table)
         out.print()
         out.print(escape(response.context), soft_wrap=True)
-    return OK
+    return shared.OK

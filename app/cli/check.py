@@ -9,11 +9,10 @@ from typing import Annotated
 import numpy as np
 import typer
 from pydantic import BaseModel
-from rich.console import Console
 
 from app.bootstrap.storage import Storage
 from app.cli.ingest import file_progress
-from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, run_in_storage
+from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, print_note, run_in_storage
 from app.ingest.manifest import IngestManifest, read_sources, recorded_documents
 from app.ingest.pipeline import ingest_into, ingest_items
 from app.ingest.tasks import read_tasks, task_document
@@ -148,4 +147,4 @@ def _print_summary(report: CheckReport) -> None:
     for name, value in report.model_dump(exclude={"collection", "documents", "chunks", "repaired"}).items():
         value = value if isinstance(value, list) else [value] if value else []
         lines += [f"{name.replace('_', ' ')}: {entry}" for entry in value]
-    Console(stderr=True, highlight=False, soft_wrap=True).print("\n  ".join(lines), markup=False)
+    print_note("\n  ".join(lines))

@@ -1,15 +1,15 @@
-"""``garden documents``: list the stored documents, print the text of one as it is searched, or delete it."""
+"""``garden documents`` and ``garden collections``: list what is stored, print a document's text, or delete."""
 
 from typing import Annotated
 
 import typer
 from pydantic import BaseModel
 
-from app.api.document_schemas import DeletedDocument, DocumentList, DocumentText
-from app.api.documents import MAX_ROWS, delete_document, list_documents, read_document
+from app.api import documents
 from app.bootstrap.storage import Storage
-from app.cli.shared import FAILED, OK, USAGE, CollectionOption, JsonFlag, print_error, print_json, run_in_storage
+from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_error, print_json, run_in_storage
 from app.ingest.documents import nfc
+from graph.errors import InvalidInput
 
 
 def run_documents(
@@ -20,15 +20,16 @@ def run_documents(
 ) -> int:
     """List the documents, or print the text of one as it was read and is searched, with its pages; or delete it."""
     if delete and document is None:
-        print_error("--delete needs the id of a document.", "InvalidInput")
-        return USAGE
+        raise InvalidInput("--delete needs the id of a document.", "document")
     document = document and nfc(document)
 
     async def work(storage: Storage) -> BaseModel | None:
         async with storage.collections.use(collection) as opened:
             if document is None:
-                return await list_documents(opened, 0, MAX_ROWS)
-            return await (delete_document(opened, document) if delete else read_document(opened, document, 0, MAX_ROWS))
+                return await documents.list_documents(opened)
+            if delete:
+                return await documents.delete_document(opened, document)
+            return await documents.read_document(opened, document)
 
     found = run_in_storage(work)
     if found is None:
@@ -41,14 +42,35 @@ def run_documents(
     return OK
 
 
+def run_collections(
+    delete: Annotated[
+        str | None, typer.Option("--delete", metavar="NAME", help="delete this collection with all its documents")
+    ] = None,
+    as_json: JsonFlag = False,
+) -> int:
+    """List the collections, one a line, or delete one. garden ingest --collection NAME makes one."""
+
+    async def work(storage: Storage) -> list[str]:
+        if delete is not None:
+            await storage.collections.delete(delete)
+        return await storage.collections.names()
+
+    names = run_in_storage(work)
+    if as_json:
+        print_json({"collections": names})
+    else:
+        print("\n".join(names))  # noqa: T201  # a command's output
+    return OK
+
+
 def lines(found: BaseModel) -> list[str]:
     """Return what is printed of a list of documents, of a document's text, or of what was deleted."""
-    if isinstance(found, DeletedDocument):
+    if isinstance(found, documents.DeletedDocument):
         return [f"{found.id}: {counted(found.chunks)} deleted. {found.note}"]
-    if isinstance(found, DocumentText):
+    if isinstance(found, documents.DocumentText):
         pages = [f" (page {chunk.page})" if chunk.page else "" for chunk in found.chunks]
         return [f"── {chunk.chunk_id}{page}\n{chunk.text}\n" for chunk, page in zip(found.chunks, pages, strict=True)]
-    assert isinstance(found, DocumentList)
+    assert isinstance(found, documents.DocumentList)
     shown = [f"{row.id}  ({counted(row.chunks)})" for row in found.documents]
     if found.total > len(shown):
         shown.append(f"and {found.total - len(shown)} more")

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from app.bootstrap.storage import Storage
-from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, progress, run_in_storage
+from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, print_note, progress, run_in_storage
 from app.ingest.documents import IngestReport, Progress
 from app.ingest.find import SAMPLE_FOLDER, other_types, sample_paths
 from app.ingest.manifest import IngestManifest
@@ -59,7 +59,7 @@ def run_ingest(
     if watch and (addresses or tasks):
         raise InvalidInput("Only files and folders can be watched.", field="paths")
     if watch:
-        show = _print_line if as_json else _print_summary
+        show = (lambda report: typer.echo(report.model_dump_json())) if as_json else _print_summary
         return run_in_storage(partial(_watch, files, show), vector_store_collection=collection)
     if tasks:
         report = run_in_storage(partial(_ingest_tasks, files, prune), tasks_collection=collection)
@@ -94,7 +94,7 @@ async def _watch(paths: Sequence[Path], show: Callable[[IngestReport], None], st
     settings, stop = storage.settings, asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    Console(stderr=True, soft_wrap=True).print(f"watching {', '.join(map(str, paths))}; Ctrl+C ends it", markup=False)
+    print_note(f"watching {', '.join(map(str, paths))}; Ctrl+C ends it")
     await Watcher(storage.writer, settings.data_dir / settings.vector_store_collection, paths, show).run(stop)
     return OK
 
@@ -125,11 +125,6 @@ def file_progress(label: str = "ingesting") -> Iterator[Callable[[Progress], Non
         yield lambda done: show(done.files_read, done.files, f", {done.chunks} chunks")
 
 
-def _print_line(report: IngestReport) -> None:
-    """Print *report* as one line of JSON."""
-    typer.echo(report.model_dump_json())
-
-
 def _print_summary(report: IngestReport) -> None:
     """Print the counts, then a table of what was skipped, what was left out, and which files no loader reads."""
     width = None if sys.stderr.isatty() else FILE_COLUMNS
@@ -141,17 +136,12 @@ def _print_summary(report: IngestReport) -> None:
     rows = [("skipped", file.path, file.reason) for file in report.skipped]
     rows += [("left out", file.path, file.note) for file in report.notes]
     rows += [("not read", f"{kind.example} ({kind.files} {kind.suffix})", kind.reason) for kind in report.unread]
+    table = Table("", "file", "why", box=None, pad_edge=False, header_style="dim")
+    for what, path, why in rows[:MAX_ROWS]:
+        table.add_row(what, Text(path, "bold", overflow="fold"), Text(why, overflow="fold"))
     if rows:
-        console.print(_table(rows[:MAX_ROWS]))
+        console.print(table)
     if len(rows) > MAX_ROWS:
         console.print(f"{len(rows) - MAX_ROWS} more; --json lists all")
     if report.note:
         console.print(escape(report.note))
-
-
-def _table(rows: Sequence[tuple[str, str, str]]) -> Table:
-    """Make a table of (what became of it, file, why)."""
-    table = Table("", "file", "why", box=None, pad_edge=False, header_style="dim")
-    for what, path, why in rows:
-        table.add_row(what, Text(path, "bold", overflow="fold"), Text(why, overflow="fold"))
-    return table

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from app.cli.shared import OK, JsonFlag, print_json
+from app.cli.shared import OK, JsonFlag, print_json, print_note
 from app.ops.key_file import KeyFile
 from app.providers.stores import COLLECTION_NAME
 from app.settings import load_settings
@@ -46,17 +46,15 @@ def run_keys(
         print_json({"name": name, "key": key, "collections": seen, "readOnly": read_only})
     else:
         print(key)  # noqa: T201  # a command's output
-        Console(stderr=True).print("Keep it: only its hash is stored, and it is not shown again.", soft_wrap=True)
+        print_note("Keep it: only its hash is stored, and it is not shown again.")
     return OK
 
 
 def _list(file: KeyFile, *, as_json: bool) -> int:
     keys = file.read()
     if as_json:
-        rows = [
-            (key.model_dump(mode="json", include={"name", "collections", "created"}), key.read_only) for key in keys
-        ]
-        print_json({"keys": [{**row, "readOnly": read_only} for row, read_only in rows]})
+        shown = {"name", "collections", "created"}
+        print_json({"keys": [key.model_dump(include=shown) | {"readOnly": key.read_only} for key in keys]})
         return OK
     table = Table("name", "collections", "may write", "created")
     for key in keys:

@@ -7,12 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from app.cli.shared import OK, CollectionOption, JsonFlag, print_json, progress
-from app.ingest.transfer.copy import Reembedded, reembed
+from app.cli.shared import OK, CollectionOption, JsonFlag, print_json, print_note, progress
+from app.ingest.transfer.copy import reembed
 from app.providers.embeddings.models import EmbeddingModel, make_embeddings
-from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.embedded import EmbeddedStore
 from app.providers.stores.make import make_store, unchecked_store
 from app.settings import Settings, load_settings
@@ -41,12 +39,11 @@ def run_reembed(
     if as_json:
         print_json({"collections": [asdict(moved) for moved in done]})
         return OK
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
     for moved in done:
         kept = f"; the old collection is in {moved.kept}" if moved.kept else ""
         text = f'"{moved.collection}": {moved.documents} documents, {moved.chunks} chunks embedded by '
-        console.print(f"{text}{moved.embedding_model}{kept}", markup=False)
-    console.print(f"start the server again with EMBEDDING_MODEL={settings.embedding_model}", markup=False)
+        print_note(f"{text}{moved.embedding_model}{kept}")
+    print_note(f"start the server again with EMBEDDING_MODEL={settings.embedding_model}")
     return OK
 
 
@@ -80,7 +77,8 @@ async def _move(settings: Settings, model: EmbeddingModel, name: str, to: str | 
             version = await source.aversion() if isinstance(source, EmbeddedStore) else 0
             draft = to or f"{name}.reembedded"
             async with aclosing(await asyncio.to_thread(make_store, settings, draft, model)) as target:
-                done = await _passed(source, target, model, f"embedding {name}")
+                with progress(f"embedding {name}", "chunks", await source.acount()) as on_progress:
+                    done = await reembed(source, target, model, on_progress=on_progress)
                 await target.aoptimize()
             chunks += done.chunks
             if done.chunks or done.deleted:
@@ -90,8 +88,3 @@ async def _move(settings: Settings, model: EmbeddingModel, name: str, to: str | 
             kept = re.sub(r"[^\w.-]", "-", f"{name}.{made_by or 'before'}")
             if folder := await source.areplace(draft, kept, version):
                 return Moved(name, model.name, done.documents, chunks, str(folder))
-
-
-async def _passed(source: ChunkStore, target: ChunkStore, model: EmbeddingModel, label: str) -> Reembedded:
-    with progress(label, "chunks", await source.acount()) as on_progress:
-        return await reembed(source, target, model, on_progress=on_progress)

@@ -1,4 +1,4 @@
-"""``garden serve``: build the service, ingest the samples if asked, serve until a signal."""
+"""``garden serve``: build the service, ingest the samples if asked, serve until a signal; and ``garden mcp``."""
 
 import asyncio
 import gc
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.shared import JsonFlag
+from app.cli.shared import OK, JsonFlag, run_in_container
 from app.ops.key_file import KeyFile
 from app.ops.log import set_up_logging
 from app.settings import Settings, load_settings
@@ -73,7 +73,6 @@ def serve(
     settings: Settings, listening: socket.socket, *, ingest_samples: bool, on_ready: Callable[[str], None]
 ) -> None:
     """Serve in this process; *on_ready* gets the collection's size."""
-    from app.api.middleware import ApiKeys
     from app.api.server import DrainingServer, create_app, server_config
     from app.bootstrap.compose import build_container
     from app.cli.ingest import ingest_samples_if_empty
@@ -85,16 +84,26 @@ def serve(
             asyncio.run(ingest_samples_if_empty(container))
         except StoreDamaged as error:  # the server starts: readiness reports the damage
             log.warning("samples_not_ingested", extra={"reason": error.message})
-    api_keys = ApiKeys(settings.keys, KeyFile(settings.data_dir))
+    app = create_app(container)
 
     async def started() -> None:
         on_ready(await collection_size(container))
         container.start_chat()
 
-    server = DrainingServer(server_config(create_app(container, api_keys)), container, started)
-    signal.signal(signal.SIGHUP, lambda *_: api_keys.reload(lambda: load_settings().keys))
+    server = DrainingServer(server_config(app), container, started)
+    signal.signal(signal.SIGHUP, lambda *_: app.state.api_keys.reload(lambda: load_settings().keys))
     gc.freeze()  # the loaded libraries stay: full collections need not scan them
     server.run(sockets=[listening])
+
+
+def run_mcp() -> int:
+    """Serve tools and documents to the program that has started this one, until it closes the input. Logs to stderr."""
+    from app.api.mcp_server import mcp_server
+
+    settings = load_settings()
+    set_up_logging(settings.log_level, settings.log_format)
+    run_in_container(lambda container: mcp_server(container).run_stdio_async())
+    return OK
 
 
 def require_key_beyond_loopback(settings: Settings) -> None:

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from app.ops.advice import ADVICE
-from app.settings import load_settings
+from app.settings import Settings, load_settings
 from graph.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -43,25 +43,21 @@ def run_in_container(work: Callable[["AppContainer"], Awaitable[T]], **overrides
     """Run *work* in a service of the settings and those *overrides* that are not None."""
     from app.bootstrap.compose import build_container
 
-    async def opened() -> T:
-        async with aclosing(build_container(load_settings(**overrides))) as container:
-            return await work(container)
-
-    return asyncio.run(opened())
+    return asyncio.run(_opened(build_container, work, overrides))
 
 
 def run_in_storage(work: Callable[["Storage"], Awaitable[T]], **overrides: Any) -> T:
-    """Run *work* on the collections of the settings and those *overrides* that are not None.
-
-    No answer graph is built, and neither reader nor chat model is loaded.
-    """
+    """Run *work* as ``run_in_container`` does, on the collections alone: no graph, reader or chat model is loaded."""
     from app.bootstrap.storage import open_storage
 
-    async def opened() -> T:
-        async with aclosing(open_storage(load_settings(**overrides))) as storage:
-            return await work(storage)
+    return asyncio.run(_opened(open_storage, work, overrides))
 
-    return asyncio.run(opened())
+
+async def _opened(
+    open_parts: Callable[[Settings], Any], work: Callable[[Any], Awaitable[T]], overrides: dict[str, Any]
+) -> T:
+    async with aclosing(open_parts(load_settings(**overrides))) as parts:
+        return await work(parts)
 
 
 def filters_of(options: Sequence[str] | None) -> dict[str, Any] | None:
@@ -104,6 +100,11 @@ def print_json(content: dict[str, Any] | BaseModel) -> None:
     fields = content.model_dump(mode="json") if isinstance(content, BaseModel) else content
     sys.stdout.buffer.write(orjson.dumps(fields, option=orjson.OPT_INDENT_2) + b"\n")
     sys.stdout.buffer.flush()
+
+
+def print_note(text: str) -> None:
+    """Print *text* on stderr as it is."""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(text, markup=False)
 
 
 def print_error(message: str, error_type: str, cause_text: str | None = None) -> None:

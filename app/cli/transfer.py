@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 
 from app.bootstrap.storage import Storage
-from app.cli.shared import OK, CollectionOption, JsonFlag, print_json, progress, run_in_storage
+from app.cli.shared import OK, CollectionOption, JsonFlag, print_json, print_note, progress, run_in_storage
 from app.ingest.transfer.archive import Archive, Head, write_archive
 from app.ingest.transfer.copy import check_size, copy
 from app.providers.stores.make import make_store
@@ -96,6 +95,5 @@ def _run(verb: str, work: Callable[[Storage], Awaitable[dict[str, Any]]], collec
     else:
         stored = f", {done['unchanged']} documents were already stored" if done.get("unchanged") else ""
         where = done.get("file") or done["to"]
-        summary = f"{verb} {done['documents']} documents, {done['chunks']} chunks{stored}: {where}"
-        Console(stderr=True, highlight=False, soft_wrap=True).print(summary, markup=False)
+        print_note(f"{verb} {done['documents']} documents, {done['chunks']} chunks{stored}: {where}")
     return OK

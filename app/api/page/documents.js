@@ -1,6 +1,6 @@
 // The stored documents: listed when the section is opened, shown whole; ingested again and deleted where that is allowed.
 import { showDocument } from "./document.js";
-import { byId, el, say, show } from "./dom.js";
+import { byId, el, plural, say, show } from "./dom.js";
 import { ingest, outcome } from "./ingest.js";
 import { inCollection } from "./scope.js";
 import { json } from "./service.js";
@@ -51,7 +51,7 @@ async function list() {
   rows.replaceChildren(...found.documents.map((one) => drawn.get(shows(one)) ?? row(one)));
   show(rows, found.total > 0);
   state.textContent = found.total > MOST ? `The first ${MOST} of ${found.total} documents.`
-    : found.total ? `${found.total} ${found.total === 1 ? "document" : "documents"}.` : "No documents to list.";
+    : found.total ? `${plural(found.total, "document")}.` : "No documents to list.";
   if (at < 0) return; // else the focus was on a row, and moving a row takes it away
   const kind = ["again", "delete"].find((one) => focused.classList.contains(one)) ?? "link";
   (focused.isConnected ? focused : rows.children[at]?.querySelector(`.${kind}`) ?? summary()).focus();
@@ -70,7 +70,7 @@ function row(one) {
   const made = el("li", { "data-shows": shows(one) },
     el("div", { class: "about" },
       el("button", { type: "button", class: "link", "aria-haspopup": "dialog", onclick: () => showDocument(one.id, one.title) }, one.title),
-      el("p", { class: "tag" }, one.id === one.title ? "" : `${one.id} · `, passages(one.chunks), ...when(one.ingestedAt)),
+      el("p", { class: "tag" }, one.id === one.title ? "" : `${one.id} · `, plural(one.chunks, "passage"), ...when(one.ingestedAt)),
       reread.has(one.id) ? el("p", { class: "state" }, reread.get(one.id)) : null),
     mayDelete && one.hasFile ? el("button", {
       type: "button", class: "quiet small again", "aria-label": `Ingest ${one.title} again`, onclick: () => again(one, made),
@@ -131,7 +131,7 @@ function fail(made, error) {
 function confirmed(one) {
   const dialog = byId("confirm");
   byId("confirm-title").textContent = `Delete “${one.title}”?`;
-  byId("confirm-text").textContent = `${passages(one.chunks)} will no longer be found. The file it came from stays, `
+  byId("confirm-text").textContent = `${plural(one.chunks, "passage")} will no longer be found. The file it came from stays, `
     + "and garden ingest leaves it out until it is run with --restore.";
   dialog.returnValue = "";
   dialog.showModal();
@@ -152,5 +152,3 @@ function moment(time) {
   const words = new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
   return [" ", el("time", { datetime: time }, words)];
 }
-
-const passages = (count) => `${count} ${count === 1 ? "passage" : "passages"}`;

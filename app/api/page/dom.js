@@ -33,6 +33,9 @@ export function drawing(path) {
   return svg;
 }
 
+/** A count and its noun, in the plural but for one. */
+export const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
 /** Show or hide. */
 export function show(element, visible = true) {
   element.hidden = !visible;

@@ -1,4 +1,5 @@
 // An ingest over HTTP, with its progress: the bytes sent, then the passages indexed.
+import { plural } from "./dom.js";
 import { Failed, failedBy, keyHeaders } from "./service.js";
 
 /**
@@ -35,7 +36,7 @@ export function ingest(path, file, progress) {
 
 /** What became of it, in words. */
 export function outcome(report) {
-  const passages = `${report.chunks} ${report.chunks === 1 ? "passage" : "passages"}`;
+  const passages = plural(report.chunks, "passage");
   const what = report.added ? `added, ${passages}` : report.changed ? `replaced, ${passages}` : "already stored, unchanged";
   const left = report.skipped.length ? `; left out: ${report.skipped[0].reason}` : "";
   const notes = [...report.notes.map((one) => one.note), report.note].filter(Boolean).join(" ");

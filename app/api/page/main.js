@@ -3,7 +3,7 @@ import { keepQuestion, keptQuestion, offerActions } from "./actions.js";
 import { markVerified, lightClaims, writeAnswer } from "./answer.js";
 import { startColours } from "./colours.js";
 import { conversationId, renew } from "./conversation.js";
-import { bringIntoView, byId, el, say, show } from "./dom.js";
+import { bringIntoView, byId, el, plural, say, show } from "./dom.js";
 import { startDocument } from "./document.js";
 import { refreshDocuments, startDocuments } from "./documents.js";
 import { watch } from "./health.js";
@@ -101,8 +101,7 @@ function finish(query, body, relevance) {
     writeAnswer(byId("answer"), body, pick);
     writeSources(body, relevance);
     bringIntoView(byId("answer")); // on a phone the sources lie over the lower part of the window
-    const count = body.citedDocuments.length;
-    say(`Answer: ${body.answer} ${count} ${count === 1 ? "source" : "sources"}.`);
+    say(`Answer: ${body.answer} ${plural(body.citedDocuments.length, "source")}.`);
   } else {
     show(byId("answer-title"), false);
     byId("answer").replaceChildren();

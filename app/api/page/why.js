@@ -1,8 +1,7 @@
 // Why a question was not answered: the steps it went through, and what the one that decided saw.
-import { el } from "./dom.js";
+import { el, plural } from "./dom.js";
 
 const percent = (share) => `${Math.round(share * 100)} %`;
-const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** The steps that ran, closed until they are asked for; null where the service did not say which. */
 export function why({ closest = [], metadata }) {

@@ -119,7 +119,7 @@ def probabilities(samples: Samples, entry: Mapping[str, Any]) -> tuple[Floats, F
     relevance, relevance_read, answers = (
         1.0 / (1.0 + np.exp(-samples.logits(entry[name]))) for name in ("relevance", "relevance_read", "answers_read")
     )
-    either = 1.0 - (1.0 - relevance_read) * (1.0 - answers)  # as answering.relevance.graders.either
+    either = 1.0 - (1.0 - relevance_read) * (1.0 - answers)  # as answering.relevance.graders.assess
     return np.where(samples.read, either, relevance), np.where(samples.read, answers, 0.0)
 
 

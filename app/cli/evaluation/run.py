@@ -19,15 +19,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from app.bootstrap.compose import AppContainer
-from app.cli.evaluation.measures import (
-    EvalQuestion,
-    EvalResult,
-    confidences,
-    measure,
-    read_questions,
-    reliability,
-    right_outcome,
-)
+from app.cli.evaluation import measures
+from app.cli.evaluation.measures import EvalQuestion, EvalResult, read_questions
 from app.cli.ingest import file_progress
 from app.cli.shared import OK, JsonFlag, Show, print_json, progress, run_in_container
 from app.ingest.pipeline import ingest_into
@@ -55,8 +48,7 @@ def run_eval(
         print_json(summary)
     else:
         out = Console(highlight=False)
-        out.print(_table(summary, title))
-        out.print(_reliability_table(summary))
+        out.print(report_tables(summary, title))
         for wrong in summary["wrong"][:20]:
             out.print(f"  {wrong['id']}: {wrong['question']} -> {wrong['outcome']} {wrong['cited']}", markup=False)
     if picture:
@@ -96,8 +88,8 @@ def summarise(results: Sequence[EvalResult], threshold: float) -> dict[str, Any]
         for stage, ms in evaluated.result.timings.items():
             stages[stage].append(ms)
     return {
-        "measures": measure(results, threshold),
-        "reliability": [row._asdict() for row in reliability(confidences(results))[0]],
+        "measures": measures.measure(results, threshold),
+        "reliability": [row._asdict() for row in measures.reliability(measures.confidences(results))[0]],
         "stage_ms_p50": {stage: round(median(ms), 2) for stage, ms in stages.items()},
         "wrong": [
             {
@@ -110,39 +102,36 @@ def summarise(results: Sequence[EvalResult], threshold: float) -> dict[str, Any]
                 "answer": wrong.result.answer,
             }
             for wrong in results
-            if not right_outcome(wrong)
+            if not measures.right_outcome(wrong)
         ],
     }
 
 
-def draw_report(summary: dict[str, Any], title: str) -> str:
-    """Return the measures and the stage times as an SVG."""
-    out = Console(file=io.StringIO(), record=True, width=80)
-    out.print(_table(summary, title))
-    out.print(_reliability_table(summary))
-    drawn = out.export_svg(title="garden eval")
-    return re.sub(r"@font-face {.*?}", "", drawn, flags=re.DOTALL)  # no fonts from another host
+def report_tables(summary: dict[str, Any], title: str) -> Group:
+    """Tabulate the measures, rates with a bar, and the stage times; then how often answers of a confidence are right.
 
-
-def _reliability_table(summary: dict[str, Any]) -> Table:
-    """Tabulate how often answers of about one confidence are right, with a bar each for stated and right."""
-    table = Table("confidence", "answers", "stated", "right", "", title="is confidence right?")
+    The second table has a bar each for stated and right.
+    """
+    rates = Table("measure", "value", "", title=escape(title))
+    for name, value in summary["measures"].items():
+        bar = Bar(1.0, 0.0, value, width=BAR_CHARS, color="green") if isinstance(value, float) else ""
+        rates.add_row(name, "–" if value is None else f"{value:g}", bar)
+    for stage, ms in summary["stage_ms_p50"].items():
+        rates.add_row(f"{stage}, ms (p50)", f"{ms:g}")
+    reliability = Table("confidence", "answers", "stated", "right", "", title="is confidence right?")
     for row in summary["reliability"]:
         bars = Group(
             Bar(1.0, 0.0, row["stated"], width=BAR_CHARS, color="blue"),
             Bar(1.0, 0.0, row["right"], width=BAR_CHARS, color="green"),
         )
         span = f"{row['least']:.2f}–{row['most']:.2f}"
-        table.add_row(span, str(row["size"]), f"{row['stated']:.2f}", f"{row['right']:.2f}", bars)
-    return table
+        reliability.add_row(span, str(row["size"]), f"{row['stated']:.2f}", f"{row['right']:.2f}", bars)
+    return Group(rates, reliability)
 
 
-def _table(summary: dict[str, Any], title: str) -> Table:
-    """Tabulate the measures, rates with a bar, and the stage times."""
-    table = Table("measure", "value", "", title=escape(title))
-    for name, value in summary["measures"].items():
-        bar = Bar(1.0, 0.0, value, width=BAR_CHARS, color="green") if isinstance(value, float) else ""
-        table.add_row(name, "–" if value is None else f"{value:g}", bar)
-    for stage, ms in summary["stage_ms_p50"].items():
-        table.add_row(f"{stage}, ms (p50)", f"{ms:g}")
-    return table
+def draw_report(summary: dict[str, Any], title: str) -> str:
+    """Return the tables as an SVG."""
+    out = Console(file=io.StringIO(), record=True, width=80)
+    out.print(report_tables(summary, title))
+    drawn = out.export_svg(title="garden eval")
+    return re.sub(r"@font-face {.*?}", "", drawn, flags=re.DOTALL)  # no fonts from another host

@@ -15,6 +15,7 @@ import pytest
 
 from app.api.middleware import ApiKeys
 from app.cli.serve import require_key_beyond_loopback
+from app.ops.access import EVERYTHING
 from app.settings import load_settings
 from graph.errors import ConfigurationError
 from tests.support.paths import ROOT
@@ -57,8 +58,8 @@ def test_a_reload_never_opens_a_closed_service() -> None:
     """Keys that are all gone after a reload are kept."""
     api_keys = ApiKeys(["key"])
     api_keys.reload(tuple)
-    assert api_keys.accepts("key")
-    assert not api_keys.accepts("")
+    assert api_keys.access("key") is EVERYTHING
+    assert api_keys.access("") is None
 
 
 def test_a_reload_that_fails_keeps_the_keys() -> None:
@@ -69,13 +70,13 @@ def test_a_reload_that_fails_keeps_the_keys() -> None:
 
     api_keys = ApiKeys(["key"])
     api_keys.reload(read)
-    assert (api_keys.accepts("key"), len(api_keys)) == (True, 1)
+    assert (api_keys.access("key"), len(api_keys)) == (EVERYTHING, 1)
 
 
 @pytest.mark.parametrize("key", ["k", "key", "kez", "keyy", "kéy", "\udcff", ""])
 def test_only_the_key_itself_is_accepted(key: str) -> None:
     """Shorter, longer, changed and unencodable ones are not."""
-    assert ApiKeys(["key", "other"]).accepts(key) is (key == "key")
+    assert (ApiKeys(["key", "other"]).access(key) is EVERYTHING) is (key == "key")
 
 
 def serve(folder: Path, port: str = "0", **settings: str) -> subprocess.CompletedProcess[str]:
