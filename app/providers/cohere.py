@@ -33,8 +33,8 @@ def cohere_client(settings: Settings, setting: str, seconds: float) -> tuple[coh
     http = httpx.AsyncClient(transport=transport, timeout=seconds, follow_redirects=True)
     address = settings.cohere_base_url or None  # its own
     client = cohere.AsyncClientV2(api_key=key, base_url=address, timeout=seconds, httpx_client=http)
-    # langchain-cohere passes no options
-    client.embed = partial(client.embed, request_options=NO_RETRIES)  # type: ignore[method-assign]
+    for name in ("embed", "rerank"):  # langchain-cohere passes no options
+        setattr(client, name, partial(getattr(client, name), request_options=NO_RETRIES))
     return client, transport
 
 

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
-from pydantic import SecretStr
 
 from app.providers.plugins import find_factory
 from app.providers.rerank.onnx import CrossEncoder, OnnxReranker
@@ -13,7 +12,6 @@ from app.providers.rerank.scores import HttpReranker, ScoringReranker
 from app.settings import Settings, is_address
 from graph.errors import ConfigurationError
 
-COHERE_ADDRESS = "https://api.cohere.com"
 RERANK_SECONDS = 5.0
 """Total time of Cohere's reranking of one question's candidates, retries included."""
 
@@ -37,22 +35,19 @@ def reranker_label(settings: Settings) -> str:
 
 
 def _cohere(settings: Settings, model: str) -> ScoringReranker:
-    if not settings.cohere_api_key.get_secret_value():
-        raise ConfigurationError("RERANKER names a Cohere model, which needs COHERE_API_KEY to be set")
-    address = settings.cohere_base_url or COHERE_ADDRESS
-    return _over_http(f"{address}/v2", settings.cohere_api_key, RERANK_SECONDS, model)
+    from app.providers.cohere import cohere_client
+    from app.providers.rerank.cohere import CohereReranker
+
+    client, transport = cohere_client(settings, "RERANKER", RERANK_SECONDS)
+    return CohereReranker(async_client=client, transport=transport, cohere_api_key=settings.cohere_api_key, model=model)
 
 
 def _tei(settings: Settings, url: str, model: str | None = None) -> ScoringReranker:
-    if not is_address(url) or "@" in url or model == "":
-        raise _refused(settings)
-    return _over_http(url, settings.reranker_api_key, settings.request_timeout_seconds, model)
-
-
-def _over_http(url: str, secret: SecretStr, seconds: float, model: str | None) -> ScoringReranker:
     from app.providers.http.transport import AiohttpTransport
 
-    key = secret.get_secret_value()
+    if not is_address(url) or "@" in url or model == "":
+        raise _refused(settings)
+    key, seconds = settings.reranker_api_key.get_secret_value(), settings.request_timeout_seconds
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     http = httpx.AsyncClient(base_url=url, headers=headers, timeout=seconds, transport=AiohttpTransport())
     return HttpReranker(http=http, model=model)

@@ -7,11 +7,13 @@ from inspect import signature
 
 import cohere
 import pytest
+from langchain_cohere import CohereRerank
 from langchain_core.documents import BaseDocumentCompressor, Document
 
 from app.pipeline.rerank_grader import RerankGrader
+from app.providers.rerank.cohere import CohereReranker
 from app.providers.rerank.models import make_reranker
-from app.providers.rerank.scores import SCORE, HttpReranker
+from app.providers.rerank.scores import SCORE
 from app.settings import Settings, load_settings
 from graph.errors import ConfigurationError, RerankFailed
 from graph.ports import Grader
@@ -38,13 +40,13 @@ class TestCohere(RerankerKit):
 
 
 @pytest.fixture
-def reranker(settings: Settings) -> HttpReranker:
+def reranker(settings: Settings) -> CohereReranker:
     made = make_reranker(settings)
-    assert isinstance(made, HttpReranker)
+    assert isinstance(made, CohereReranker)
     return made
 
 
-def test_blocking_calls_score_too(reranker: HttpReranker, peer: CoherePeer) -> None:
+def test_blocking_calls_score_too(reranker: CohereReranker, peer: CoherePeer) -> None:
     """``compress_documents`` scores every document, keeps its metadata, and makes exactly one call."""
     scored = reranker.compress_documents(DOCUMENTS, "How tall is the tower?")
     assert [document.metadata["n"] for document in scored] == [1, 0]
@@ -53,12 +55,13 @@ def test_blocking_calls_score_too(reranker: HttpReranker, peer: CoherePeer) -> N
     assert len(peer.requests) == 1
 
 
-def test_the_sdk_still_retries() -> None:
-    """Once this fails, ``NO_RETRIES`` is no longer needed."""
+def test_langchain_cohere_and_the_sdk_still_need_a_subclass() -> None:
+    """Once this fails, ``CohereReranker.acompress_documents`` or ``NO_RETRIES`` is no longer needed."""
+    assert "acompress_documents" not in vars(CohereRerank)
     assert "max_retries" not in signature(cohere.ClientV2).parameters
 
 
-def test_the_request_is_coheres(reranker: HttpReranker, peer: CoherePeer) -> None:
+def test_the_request_is_coheres(reranker: CohereReranker, peer: CoherePeer) -> None:
     """Model, query, all documents, and the key as a bearer token."""
     reranker.compress_documents(DOCUMENTS, "How tall?")
     body = peer.asked("/v2/rerank")[0].body
@@ -67,7 +70,7 @@ def test_the_request_is_coheres(reranker: HttpReranker, peer: CoherePeer) -> Non
     assert peer.requests[0].headers["authorization"] == f"Bearer {peer.key}"
 
 
-def test_no_documents_no_call(reranker: HttpReranker, peer: CoherePeer) -> None:
+def test_no_documents_no_call(reranker: CohereReranker, peer: CoherePeer) -> None:
     """Nothing to rank is an empty list."""
     assert reranker.compress_documents([], "x") == []
     assert peer.requests == []
