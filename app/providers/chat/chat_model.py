@@ -118,6 +118,8 @@ class ChatModel:
                 async with asyncio.timeout(until - time.monotonic()):
                     await asyncio.shield(work)
             except TimeoutError as error:
+                if not reply.first:
+                    self.pace.outlast(text, time.monotonic() - reply.begun)
                 raise SynthesisTimeout("The chat model did not finish in time.") from error
             except ModelUnavailable:
                 self.loader.lost()

@@ -26,6 +26,8 @@ class Pace:
     answer: float = FIRST_ANSWER
     prompt: str = ""
     """The prompt read last: what the next one begins with, too, a server need not read again."""
+    outlasted: bool = False
+    """Whether the last call ended before its first token."""
 
     def fresh_tokens(self, prompt: str, tokens: float) -> float:
         """Return how many of a prompt's *tokens* a server has to read that kept the prompt before."""
@@ -43,6 +45,17 @@ class Pace:
         if written[0] >= MIN_TOKENS / 4:
             self.answer = _mean(self.answer, written[0])
         self.prompt = prompt
+        self.outlasted = False
+
+    def outlast(self, prompt: str, seconds: float) -> None:
+        """Take in a call that had no token after *seconds*: the machine is busy, and reads *prompt* more slowly.
+
+        Once until a call ends well: a server that hangs is no slow one, and stays an outage.
+        """
+        if not self.outlasted and seconds > 0:
+            fresh = self.fresh_tokens(prompt, len(prompt) / CHARS_PER_TOKEN)
+            self.read_rate = min(self.read_rate, fresh / seconds)
+        self.outlasted = True
 
     def seconds(self, prompt: str, most_tokens: float) -> float:
         """Estimate the seconds of a call with *prompt* and an answer of at most *most_tokens*; 0 where unknown."""

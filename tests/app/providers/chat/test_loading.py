@@ -119,6 +119,22 @@ async def test_a_model_that_was_too_slow_is_measured_again(hasty: ChatSynthesize
     assert measured[1]["content"] not in measured[0]["content"]  # a server has not kept it read
 
 
+async def test_after_a_call_without_a_token_less_is_given_to_read(
+    hasty: ChatSynthesizer, ollama_peer: OllamaPeer
+) -> None:
+    """A machine that became busy fails one question, not all: the next prompt is cut to what it may read in time."""
+    await hasty.chat.loader.load()
+    hasty.chat.pace = Pace(read_rate=1000.0, write_rate=1000.0)
+    ollama_peer.fault = Fault("silence")
+    with pytest.raises(SynthesisTimeout):
+        await draft(hasty)
+    slower = hasty.chat.pace.read_rate
+    assert 0.0 < slower < 1000.0
+    with pytest.raises(SynthesisTimeout):
+        await draft(hasty)
+    assert hasty.chat.pace.read_rate == slower  # a server that hangs is down, and not slow
+
+
 async def test_the_time_to_load_is_not_the_pace() -> None:
     """A server that does not tell how long it loaded is asked once more, so that loading counts for nothing."""
     with OpenAIPeer() as peer:
