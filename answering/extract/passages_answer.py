@@ -6,10 +6,14 @@ from typing import NamedTuple
 
 from answering.evidence.verify import copied
 from answering.extract.sentences import Sentence, answering_sentences, counted_sentences, written
-from answering.relevance.graders import OTHER_LABEL_FACTOR, extractive_confidence
+from answering.ports import PassageReader
+from answering.relevance.graders import OTHER_LABEL_FACTOR, Logistic, extractive_confidence, logit
+from answering.relevance.possible_answers import are_of_kind
+from answering.relevance.things import antecedents
 from answering.render import cite_by_document, numbered
+from answering.text.blocks import texts_to_read
 from answering.text.terms import coverage, vocabulary
-from answering.types import Chunk, CitedSentence, Draft, Question, SubqueryResults, TokenCallback
+from answering.types import Chunk, CitedSentence, Draft, Passage, Question, SubqueryResults, TokenCallback
 
 UNANSWERED = "The passages found do not answer: {}"
 """Names a sub-question that got no answer, where another one did."""
@@ -24,18 +28,26 @@ CHARS_PER_TOKEN = 4
 SURE, SECOND_SHARE, MIN_SECOND = 0.9, 0.8, 0.5
 """Where the best passage answers less probably than the first, a second one is quoted too that does with at least the
 second share of its probability, and the third itself: it may be the right one (``docs/relevance.md``)."""
+READ_TWICE = Logistic(1.15, {"answers": 0.36, "alone": 0.36})
+"""How probably a passage answers, by the logit of that when it was first read, and by the margin of its best sentence
+when that is read alone (``docs/relevance.md``, "A second reading")."""
+MIN_READ_AGAIN = 0.3
+"""A passage that answers no more probably than that is not read again: it is declined."""
+LARGEST_MARGIN = 12.0
+"""Limit of the margin: beyond it a probability does not change."""
 
 
 class Extract(NamedTuple):
     """The sentences that answer one question, in reading order, and how probably they are right, in [0, 1].
 
-    ``rows``: how many rows they are that were counted, 0 where nothing was.
+    ``rows``: how many rows they are that were counted, 0 where nothing was; else ``chunk`` is what answers, if any.
     """
 
     question: str
     sentences: tuple[Sentence, ...]
     probability: float
     rows: int = 0
+    chunk: Chunk | None = None
 
 
 class ExtractiveSynthesizer:
@@ -44,8 +56,12 @@ class ExtractiveSynthesizer:
     Where that is not sure, and a second one does so nearly as probably, its best sentence follows.
     """
 
-    def __init__(self, *, per_sub_question: bool = False) -> None:
-        """With *per_sub_question*, a chunk must pass the relevance threshold for the very sub-question it answers."""
+    def __init__(self, reader: PassageReader | None = None, *, per_sub_question: bool = False) -> None:
+        """*reader* reads the sentence that would answer once more.
+
+        With *per_sub_question*, a chunk must pass the relevance threshold for the very sub-question it answers.
+        """
+        self._reader = reader
         self._per_sub_question = per_sub_question
 
     async def synthesize(
@@ -63,7 +79,7 @@ class ExtractiveSynthesizer:
         ``confidence`` is that of the least certain answered sub-question; when none is, that of the nearest.
         """
         least = question.relevance_threshold if self._per_sub_question else 0.0
-        extracts = [_extract(results, chunks, least, question.added) for results in assessed]
+        extracts = [await self._read_again(_extract(results, chunks, least, question.added)) for results in assessed]
         least_certain = question.min_confidence
         answered = [extract for extract in extracts if extract.sentences and extract.probability >= least_certain]
         if not answered:
@@ -88,6 +104,23 @@ class ExtractiveSynthesizer:
             citations, pieces = cite_by_document([copied(sentence, chunks) for sentence in draft.sentences], chunks)
             await emit(numbered(pieces, citations).text)
         return draft
+
+    async def _read_again(self, extract: Extract) -> Extract:
+        """Make the probability of *extract* that of being right; its best sentence is read alone for it.
+
+        Alone, but for what its pronoun refers to.
+        """
+        chunk, probability = extract.chunk, extract.probability
+        if not chunk:
+            return extract
+        if self._reader and chunk.reading and probability > MIN_READ_AGAIN:
+            of_kind = are_of_kind(extract.question, chunk)
+            best = max(range(len(of_kind)), key=lambda n: (of_kind[n], chunk.scores[n]))
+            alone = Passage.of(chunk, [*antecedents(chunk, best), texts_to_read(chunk)[best]])
+            reading = await self._reader.read(extract.question, alone)
+            margin = max(-LARGEST_MARGIN, min(LARGEST_MARGIN, reading.sentences[-1] - reading.null))
+            probability = READ_TWICE.probability({"answers": logit(probability), "alone": margin})
+        return extract._replace(probability=extractive_confidence(probability))
 
 
 def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, added: Sequence[str]) -> Extract:
@@ -115,7 +148,7 @@ def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, ad
     sentences = answering_sentences(fullest, results.question)
     factor = 1.0 if _shows(added, fullest, [sentence.text for sentence in sentences]) else OTHER_LABEL_FACTOR
     sentences += _second(results.question, candidates, best)
-    return Extract(results.question, sentences, extractive_confidence((best.answers or 0.0) * factor))
+    return Extract(results.question, sentences, (best.answers or 0.0) * factor, chunk=best)
 
 
 def _second(question: str, candidates: Sequence[Chunk], best: Chunk) -> tuple[Sentence, ...]:

@@ -177,6 +177,13 @@ def _referred_to(chunk: Chunk, n: int) -> list[str]:
     return [lead, *sentences[max(opening, default=0) : n]]
 
 
+def antecedents(chunk: Chunk, n: int) -> list[str]:
+    """Return what stands before sentence *n* that it refers to, if it opens with a pronoun ("It takes ten minutes")."""
+    if _REFERS.isdisjoint(words(chunk.sentences[n])[:OPENING]):
+        return []
+    return [text for text in _referred_to(chunk, n) if text]
+
+
 def _is_field(chunk: Chunk, n: int) -> bool:
     """Whether sentence *n* is a row, an item, a field ("Fee: 3 euros") or a few words, whose subject stands above."""
     text = chunk.sentences[n]

@@ -88,7 +88,7 @@ def build_container(
     calibration = calibration_for(embedding.name, load_calibrations() | fitted.models)
     grader = grader or make_grader(settings, calibration, fitted.rerankers)
     # Where the local relevance graded the chunks, it grades them for each part of a compound question too.
-    passages_answer = ExtractiveSynthesizer(per_sub_question=settings.reranker == "local")
+    passages_answer = ExtractiveSynthesizer(reader, per_sub_question=settings.reranker == "local")
     if synthesizer is None:
         extractive = settings.chat == "extractive"
         synthesizer = passages_answer if extractive else ChatSynthesizer(make_chat_model(settings))

@@ -10,7 +10,7 @@ import pytest
 from answering.extract.passages_answer import ExtractiveSynthesizer
 from answering.relevance.graders import Calibration, assess, load_calibrations
 from answering.text.sentences import sentence_spans
-from answering.types import MIN_CONFIDENCE, Chunk, Draft, Question, ReadPassage, SubqueryResults
+from answering.types import MIN_CONFIDENCE, Chunk, Draft, Passage, Question, ReadPassage, SubqueryResults
 from tests.support.synthesis import Tokens, bare, chunk, cited, marked, question
 
 TOWER = chunk(1, "The Eiffel Tower is in Paris. It was finished in\n1889. Many people visit it.", "Eiffel Tower")
@@ -277,3 +277,47 @@ async def test_a_second_passage_is_quoted_where_the_first_is_not_sure() -> None:
     assert "of stone" not in await both(unsure, rival)
     assert "1931" not in await both(unsure, poor)
     assert "1931" not in await both(surer, rival)
+
+
+class SentenceReader:
+    """Says of what it reads that its last sentence lies ``margin`` above "none of them"; keeps what it read."""
+
+    def __init__(self, margin: float) -> None:
+        self.margin = margin
+        self.read_texts: list[tuple[str, ...]] = []
+
+    async def read(self, _: str, passage: Passage) -> ReadPassage:
+        self.read_texts.append(passage.sentences)
+        return ReadPassage((-5.0,) * (len(passage.sentences) - 1) + (self.margin,), 0.0, self.margin)
+
+    async def support(self, claim: str, passage: Passage) -> float:
+        raise NotImplementedError
+
+
+async def read_again(reader: SentenceReader | None, text: str, best: int) -> Draft:
+    """The draft over *text*, whose sentence *best* was found to answer in its passage."""
+    passage = seen(WHEN.text, chunk(1, text, "Tower")).chunks[0]
+    margins = [6.0 if n == best else -5.0 for n in range(len(passage.spans))]
+    passage = replace(passage, reading=reading(*margins, answerable=6.0))
+    assessed = assess(SubqueryResults(WHEN.text, (passage,)), load_calibrations()["all-MiniLM-L6-v2"])
+    return await ExtractiveSynthesizer(reader).synthesize(WHEN, assessed.chunks, [assessed], None)
+
+
+async def test_the_sentence_that_answers_is_read_once_more_alone() -> None:
+    """What it says when it stands alone counts: with a no the answer is less sure, with a clear no it is gone."""
+    text = "The Eiffel Tower is in Paris. The Eiffel Tower was finished in 1889. Many people visit it."
+    agreeing = SentenceReader(6.0)
+    sure, less = await read_again(agreeing, text, 1), await read_again(SentenceReader(-4.0), text, 1)
+    assert agreeing.read_texts == [("The Eiffel Tower was finished in 1889.",)]
+    assert sure.confidence is not None
+    assert less.confidence is not None
+    assert sure.confidence > less.confidence
+    assert "1889" in marked(sure)
+    assert not (await read_again(SentenceReader(-12.0), text, 1)).sentences
+
+
+async def test_a_sentence_is_read_with_what_its_pronoun_refers_to() -> None:
+    """Alone, "It was finished in 1889" answers for any building."""
+    reader = SentenceReader(6.0)
+    await read_again(reader, "The Eiffel Tower is in Paris. It was finished in 1889. Many people visit it.", 1)
+    assert reader.read_texts == [("The Eiffel Tower is in Paris.", "It was finished in 1889.")]
