@@ -28,7 +28,7 @@ CHARS_PER_TOKEN = 4
 SURE, SECOND_SHARE, MIN_SECOND = 0.9, 0.8, 0.5
 """Where the best passage answers less probably than the first, a second one is quoted too that does with at least the
 second share of its probability, and the third itself: it may be the right one (``docs/relevance.md``)."""
-READ_TWICE = Logistic(1.15, {"answers": 0.36, "alone": 0.36})
+READ_TWICE = Logistic(1.0, {"answers": 0.36, "alone": 0.36})
 """How probably a passage answers, by the logit of that when it was first read, and by the margin of its best sentence
 when that is read alone (``docs/relevance.md``, "A second reading")."""
 MIN_READ_AGAIN = 0.3
