@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from answering.types import Chunk, CitedSentence
 
@@ -60,15 +61,13 @@ def without_caveat(sentence: CitedSentence, chunks: Sequence[Chunk]) -> CitedSen
     Nothing can support such a clause, nor refute it.
     """
     text = sentence.text
-    if _is_copied(text, chunks):
-        return sentence
     start = _end_of_concession(text)
     lead = _LEADS.match(text, start)
     tails = (
         join.start() for join in _ADDS.finditer(text, lead.end() if lead else start) if _declines_from(text, join.end())
     )
     end = next(tails, None)
-    if not start and end is None:
+    if (not start and end is None) or _is_copied(text, chunks):
         return sentence
     closing = text[-1] if end is not None and text[-1:] in (".", "!") else ""
     kept = f"{text[start:end]}{closing}"
@@ -99,5 +98,6 @@ def _is_copied(text: str, chunks: Sequence[Chunk]) -> bool:
     return any(f" {said} " in f" {_words(chunk.text)} " for chunk in chunks)
 
 
+@lru_cache(maxsize=64)  # the chunks of an answer, for each of its sentences
 def _words(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.lower()))
