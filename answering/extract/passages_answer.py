@@ -7,6 +7,7 @@ from typing import NamedTuple
 from answering.evidence.verify import copied
 from answering.extract.sentences import Sentence, answering_sentences, counted_sentences, written
 from answering.ports import PassageReader
+from answering.questions.definitions import asked_term
 from answering.relevance.graders import OTHER_LABEL_FACTOR, Logistic, extractive_confidence, logit
 from answering.relevance.possible_answers import are_of_kind
 from answering.relevance.things import antecedents
@@ -108,12 +109,13 @@ class ExtractiveSynthesizer:
     async def _read_again(self, extract: Extract) -> Extract:
         """Make the probability of *extract* that of being right; its best sentence is read alone for it.
 
-        Alone, but for what its pronoun refers to.
+        Alone, but for what its pronoun refers to. A definition is not: the term may stand before it.
         """
         chunk, probability = extract.chunk, extract.probability
         if not chunk:
             return extract
-        if self._reader and chunk.reading and probability > MIN_READ_AGAIN:
+        read = chunk.reading and not asked_term(extract.question)
+        if self._reader and read and probability > MIN_READ_AGAIN:
             of_kind = are_of_kind(extract.question, chunk)
             best = max(range(len(of_kind)), key=lambda n: (of_kind[n], chunk.scores[n]))
             alone = Passage.of(chunk, [*antecedents(chunk, best), texts_to_read(chunk)[best]])

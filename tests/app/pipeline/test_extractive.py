@@ -321,3 +321,15 @@ async def test_a_sentence_is_read_with_what_its_pronoun_refers_to() -> None:
     reader = SentenceReader(6.0)
     await read_again(reader, "The Eiffel Tower is in Paris. It was finished in 1889. Many people visit it.", 1)
     assert reader.read_texts == [("The Eiffel Tower is in Paris.", "It was finished in 1889.")]
+
+
+async def test_a_definition_is_not_read_alone() -> None:
+    """The term often stands before its definition, which alone says nothing about it."""
+    reader = SentenceReader(-12.0)
+    asked = question("What is a weir?")
+    entry = chunk(1, "Weir. A low dam that holds water back.", "Glossary")
+    entry = replace(seen(asked.text, entry).chunks[0], reading=reading(-5.0, 6.0, answerable=6.0))
+    assessed = assess(SubqueryResults(asked.text, (entry,)), load_calibrations()["all-MiniLM-L6-v2"])
+    draft = await ExtractiveSynthesizer(reader).synthesize(asked, assessed.chunks, [assessed], None)
+    assert "low dam" in marked(draft)
+    assert reader.read_texts == []
