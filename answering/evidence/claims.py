@@ -40,7 +40,7 @@ _LEADS = re.compile(
     rf"|(?=(?:the|this|our|your)\s){_DOCUMENT}\s+(?:also\s+|clearly\s+)?(?:states?|says?|notes?|explains?|mentions?|indicates?|specif(?:y|ies)|confirms?)"
     r"\s+that\s+"
     r"|(?:and|but|while|whereas|although|though|which|then|also)\b(?=\s)\s*"
-    r"|[,;:—–\s]+)){0,8}+",
+    r"|[,;:—–\s]+)){0,8}",
     re.IGNORECASE,
 )
 _TAIL = re.compile(rf"(?:\s*[,(]\s*|\s+(?!per\b))(?:{_SOURCE})\s*\)?(?P<stop>[.!]?)\Z", re.IGNORECASE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 from tests.support.paths import ROOT
@@ -44,3 +45,9 @@ def test_private_names_are_their_owners() -> None:
         if node.attr not in PUBLIC and not (isinstance(node.value, ast.Name) and node.value.id in OWNERS)
     ]
     assert used == []
+
+
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    """``(…)++`` matches wrongly before Python 3.11.5, and 3.11 is supported: github.com/python/cpython/issues/106052."""
+    sources = {path: path.read_text(encoding="utf-8") for folder in OURS for path in folder.rglob("*.py")}
+    assert [path.name for path, source in sources.items() if re.search(r"\)(?:[*+?]|\{\d*,?\d*\})\+", source)] == []
