@@ -33,17 +33,9 @@ _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+\S")
 _RULE = re.compile(r"[-=_*+|: \t]{3,}$")
 
 _CODE_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})([^\n]*)")
-_INLINE = re.compile(
-    "|".join(
-        rf"(?<!`)`{{{n}}}(?!`)(?=(?P<inside{n}>(?:[^`\n]|(?!`{{{n}}}(?!`))`+(?!`))+))(?P=inside{n})`{{{n}}}(?!`)"
-        for n in (1, 2, 3)
-    )
-)
-"""One to three backticks, closed on the same line by the next run of the same length.
-
-What is inside is matched once, by a lookahead: ``++`` matches wrongly before Python 3.11.5
-(github.com/python/cpython/issues/106052).
-"""
+_INSIDE = r"(?=(?P<inside{0}>(?:[^`\n]|(?!`{{{0}}}(?!`))`+(?!`))+))(?P=inside{0})"  # matched once, as by ``++``
+_INLINE = re.compile("|".join(rf"(?<!`)`{{{n}}}(?!`){_INSIDE.format(n)}`{{{n}}}(?!`)" for n in (1, 2, 3)))
+"""One to three backticks, closed on the same line by the next run of the same length."""
 
 
 def sentence_spans(text: str) -> tuple[Span, ...]:
