@@ -35,7 +35,7 @@ class HealthBody(BaseModel):
     """The state of each part, probed for this request."""
 
     status: Literal["healthy", "degraded", "unhealthy"]
-    ollama: Literal["connected", "unreachable"]
+    ollama: Literal["connected", "loading", "unreachable"]
     vector_store: Literal["connected", "unreachable"]
     embedding_model: Literal["loaded", "not_loaded"]
     timestamp: str
