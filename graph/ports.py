@@ -4,7 +4,7 @@
 ``graph.errors`` for known failures, and finish, or raise, before ``question.deadline``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -71,8 +71,6 @@ class Ports:
     """Answers in the passages' own sentences where the synthesizer, a chat model, declines or is not supported."""
     reader: PassageReader | None = None
     """Reads the best chunks for the question before they are graded."""
-    reads_all: Callable[[], bool] | None = None
-    """Whether it reads all of them, not only until one answers: a model that is slow to read must get the best."""
     calibration: Calibration | None = None
     """Fitted models by which every chunk is assessed before they are graded."""
     verifier: ClaimReader | None = None

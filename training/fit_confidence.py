@@ -30,11 +30,12 @@ from numpy.typing import NDArray
 
 from answering.evidence.support import overlap
 from answering.evidence.verify import verify
+from answering.extract.passages_answer import ExtractiveSynthesizer
 from answering.relevance import graders
-from answering.relevance.features import read_best
+from answering.relevance.features import MAX_PASSAGES, read_best
 from answering.relevance.graders import Slopes, assess, grade, load_calibrations
 from answering.text.terms import words_of
-from answering.types import MIN_CONFIDENCE, CitedSentence
+from answering.types import MIN_CONFIDENCE, CitedSentence, Question
 from app.bootstrap.compose import build_container
 from app.cli.evaluation.measures import folded, reliability
 from app.cli.evaluation.samples import retrieve
@@ -117,7 +118,7 @@ async def judge(name: str, corpus: Path, rows: Sequence[Mapping[str, Any]]) -> l
 async def judge_written(rows: Sequence[dict[str, Any]], repositories: Path) -> list[Judged]:
     """Grade and verify the answers of *rows* as the service does; one of which nothing is kept is left out."""
     embeddings, reader = make_embeddings(load_settings()).embeddings, OnnxReader()
-    calibration = load_calibrations()[MODEL_NAME]
+    extractor, calibration = ExtractiveSynthesizer(reader), load_calibrations()[MODEL_NAME]
     judged = []
     for row in rows:
         for question, sentences in groupby(answers([row], repositories), key=lambda answer: answer.question):
@@ -127,13 +128,16 @@ async def judge_written(rows: Sequence[dict[str, Any]], repositories: Path) -> l
                 for n, chunk in enumerate(labelled[0].chunks)
             ]
             _, found = await retrieve(HybridRetriever(ChunkListStore(stored, embeddings), embeddings), question)
-            chunks = grade([assess(results, calibration) for results in await read_best(reader, found, None)])
+            assessed = [assess(results, calibration) for results in await read_best(reader, found)]
+            chunks = grade(assessed)
             draft = [CitedSentence(sentence.claim, before=" ") for sentence in labelled]
             verified = await verify(draft, chunks, reader=reader, question=question, attribute=True)
             if any(sentence.supported for sentence in verified):
                 true = all(one.true for one, sentence in zip(labelled, verified, strict=True) if sentence.text)
                 right = true and question not in row.get("beside", ())
-                measured = graders.measured_confidence([sentence.support for sentence in verified], chunks)
+                asked = Question(question, (question,), MAX_PASSAGES, None, None, 0.0, 0.0, min_confidence=0.0)
+                own = await extractor.synthesize(asked, chunks, assessed, None)
+                measured = graders.measured_confidence([sentence.support for sentence in verified], own.confidence)
                 judged.append(Judged(row["repository"], measured, right))
     reader.close()
     return judged

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from math import log1p
 from typing import NamedTuple
 
 from answering.evidence.verify import copied
@@ -29,9 +30,10 @@ CHARS_PER_TOKEN = 4
 SURE, SECOND_SHARE, MIN_SECOND = 0.9, 0.8, 0.5
 """Where the best passage answers less probably than the first, a second one is quoted too that does with at least the
 second share of its probability, and the third itself: it may be the right one (``docs/relevance.md``)."""
-READ_TWICE = Logistic(1.0, {"answers": 0.36, "alone": 0.36})
-"""How probably a passage answers, by the logit of that when it was first read, and by the margin of its best sentence
-when that is read alone (``docs/relevance.md``, "A second reading")."""
+READ_TWICE = Logistic(1.2, {"answers": 0.36, "alone": 0.36, "place": -1.0})
+"""How probably a passage answers: by the logit of that when it was first read, by the margin of its best sentence when
+that is read alone, and by ln(1 + n) for the n passages that were found to be nearer: the more are read, the more
+easily one seems to answer (``docs/relevance.md``, "A second reading")."""
 MIN_READ_AGAIN = 0.3
 """A passage that answers no more probably than that is not read again: it is declined."""
 LARGEST_MARGIN = 12.0
@@ -41,7 +43,8 @@ LARGEST_MARGIN = 12.0
 class Extract(NamedTuple):
     """The sentences that answer one question, in reading order, and how probably they are right, in [0, 1].
 
-    ``rows``: how many rows they are that were counted, 0 where nothing was; else ``chunk`` is what answers, if any.
+    ``rows``: how many rows they are that were counted, 0 where nothing was; else ``chunk`` is what answers, if any, and
+    ``nearer`` how many passages were found to be nearer to the question.
     """
 
     question: str
@@ -49,6 +52,7 @@ class Extract(NamedTuple):
     probability: float
     rows: int = 0
     chunk: Chunk | None = None
+    nearer: int = 0
 
 
 class ExtractiveSynthesizer:
@@ -121,7 +125,9 @@ class ExtractiveSynthesizer:
             alone = Passage.of(chunk, [*antecedents(chunk, best), texts_to_read(chunk)[best]])
             reading = await self._reader.read(extract.question, alone)
             margin = max(-LARGEST_MARGIN, min(LARGEST_MARGIN, reading.sentences[-1] - reading.null))
-            probability = READ_TWICE.probability({"answers": logit(probability), "alone": margin})
+            probability = READ_TWICE.probability(
+                {"answers": logit(probability), "alone": margin, "place": log1p(extract.nearer)}
+            )
         return extract._replace(probability=extractive_confidence(probability))
 
 
@@ -150,7 +156,9 @@ def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, ad
     sentences = answering_sentences(fullest, results.question)
     factor = 1.0 if _shows(added, fullest, [sentence.text for sentence in sentences]) else OTHER_LABEL_FACTOR
     sentences += _second(results.question, candidates, best)
-    return Extract(results.question, sentences, (best.answers or 0.0) * factor, chunk=best)
+    return Extract(
+        results.question, sentences, (best.answers or 0.0) * factor, chunk=best, nearer=results.chunks.index(best)
+    )
 
 
 def _second(question: str, candidates: Sequence[Chunk], best: Chunk) -> tuple[Sentence, ...]:

@@ -32,9 +32,9 @@ UNREAD = 20.0
 
 
 async def read_best(
-    reader: PassageReader, subquery_results: Sequence[SubqueryResults], most: int = MAX_PASSAGES, *, every: bool = False
+    reader: PassageReader, subquery_results: Sequence[SubqueryResults], most: int = MAX_PASSAGES
 ) -> tuple[SubqueryResults, ...]:
-    """Read at most *most* near chunks of each of *subquery_results*, until one answers, or *every* one.
+    """Read at most *most* near chunks of each of *subquery_results*, until one answers.
 
     One answers where the reader scores a sentence that can answer above "none of them". A chunk that defines the term
     whose meaning is asked for is read first, and its definition counts as the answer, whatever the reader says.
@@ -42,19 +42,19 @@ async def read_best(
     updated = []
     for results in subquery_results:
         defined = defining_sentences(results)
-        waiting = iter(_to_read(results, defined, every=every)[:most])
+        waiting = iter(_to_read(results, defined)[:most])
         read: dict[str, Chunk] = {}
         while batch := tuple(islice(waiting, READ_AT_ONCE if read else 1)):
             chunks = await asyncio.gather(*(_read(reader, results.question, chunk, defined) for chunk in batch))
             read |= {chunk.chunk_id: chunk for chunk in chunks}
-            if not every and any(_answers(chunk.reading) for chunk in chunks):
+            if any(_answers(chunk.reading) for chunk in chunks):
                 break
         updated.append(replace(results, chunks=tuple(read.get(chunk.chunk_id, chunk) for chunk in results.chunks)))
     return tuple(updated)
 
 
-def _to_read(results: SubqueryResults, defined: Mapping[str, int], *, every: bool) -> list[Chunk]:
-    """Return the near chunks in the order of reading; but for *every* one, those far behind the best are left out."""
+def _to_read(results: SubqueryResults, defined: Mapping[str, int]) -> list[Chunk]:
+    """Return the near chunks in the order of reading; those far behind the best are left out."""
     question = results.question
     found = [chunk for chunk in results.chunks if chunk.spans]
     near = [chunk for chunk in found if chunk.chunk_id in defined or is_near(question, chunk)]
@@ -64,7 +64,7 @@ def _to_read(results: SubqueryResults, defined: Mapping[str, int], *, every: boo
     return [
         chunk
         for n, chunk in enumerate(_distinct(question, order, others))
-        if every or n < READ_FIRST or promise(chunk) >= least or About.LOOKED_UP in chunk.about
+        if n < READ_FIRST or promise(chunk) >= least or About.LOOKED_UP in chunk.about
     ]
 
 

@@ -102,7 +102,6 @@ def build_container(
         synthesizer=synthesizer,
         extractor=passages_answer if chat else None,
         reader=reader,
-        reads_all=(lambda: chat.pace.slow) if chat else None,
         calibration=calibration,
         verifier=verifiers.reader,
         second_verifier=verifiers.second,

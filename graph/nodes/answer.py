@@ -13,7 +13,7 @@ from answering.ports import ClaimReader
 from answering.relevance.counted_rows import ASKS_COUNT, has_rows_to_count
 from answering.relevance.graders import measured_confidence, model_confidence, quote_an_answer
 from answering.render import cite_by_document, numbered, snippet
-from answering.types import Chunk, Citation
+from answering.types import Chunk, Citation, Draft
 from graph.errors import Outcome
 from graph.ports import Synthesizer
 from graph.state import Context, State, Update
@@ -81,16 +81,19 @@ async def cite(
     }
     if not citations:
         return {**update, "outcome": "no_citations"}
+    own = await passages_answers(state, extractor) if extractor and draft.by_model else []
     confidence = draft.confidence
     if confidence is None:
-        confidence = model_confidence(measured_confidence([sentence.support for sentence in verified], chunks))
+        graded = any(chunk.answers is not None for chunk in chunks)
+        answering = max((answer.confidence or 0.0 for answer in own), default=None) if graded else None
+        confidence = model_confidence(measured_confidence([sentence.support for sentence in verified], answering))
     update["confidence"] = round(confidence, 4)
     if confidence < question.min_confidence:
         return {**update, "outcome": "low_confidence"}
     if draft.by_model and removed and not quote_an_answer(citations, chunks):
         return {**update, "outcome": "no_citations"}
-    if extractor and draft.by_model and question.attribution == "verified":
-        beside = await passages_beside(state, verified, extractor)
+    if extractor and own and question.attribution == "verified":
+        beside = await passages_beside(state, verified, extractor, own)
         if affirms_what_is_denied(verified, beside):
             written = [sentence.text for sentence in verified if sentence.text]
             return {**update, "unsupported": [*update["unsupported"], *written], "outcome": "no_citations"}
@@ -102,18 +105,23 @@ async def cite(
     return {**update, "markers": answer.markers, **ended(state, "answered", answer.text, citations)}
 
 
+async def passages_answers(state: State, extractor: Synthesizer) -> list[Draft]:
+    """Answer each sub-question in the passages' own sentences."""
+    question, chunks = state["question"], state["graded"]
+    return [await extractor.synthesize(question, chunks, [results], None) for results in state["subquery_results"]]
+
+
 async def passages_beside(
-    state: State, verified: Sequence[VerifiedSentence], extractor: Synthesizer
+    state: State, verified: Sequence[VerifiedSentence], extractor: Synthesizer, own: Sequence[Draft]
 ) -> list[VerifiedSentence]:
-    """Return the best sentence of each passage that answers, with what leads it in, unless *verified* quotes it.
+    """Return the best sentence of each passage of *own* answers, with what leads it in, unless *verified* quotes it.
 
     A small model may write of what is only near the question, in sentences that are true.
     """
     chunks, briefly = state["graded"], replace(state["question"], max_tokens=1)  # the best sentence alone
     found: list[VerifiedSentence] = []
-    for results in state["subquery_results"]:
+    for results, answer in zip(state["subquery_results"], own, strict=True):
         best = await extractor.synthesize(briefly, chunks, [results], None)
-        answer = await extractor.synthesize(state["question"], chunks, [results], None)
         for draft in (best.sentences, of_other_chunks(answer.sentences, best.sentences)):
             sentences = [copied(sentence, chunks) for sentence in draft]
             if sentences and not quote_in_common(verified, sentences):

@@ -72,14 +72,13 @@ async def retrieve(state: State, _: Context, *, retriever: Retriever) -> Update:
 async def grade(state: State, _: Context, *, ports: Ports) -> Update:
     """Fill ``graded`` with the chunks that reach the relevance threshold; stream all graded ones.
 
-    At most ``max_sources``, by grade. The reader, if any, reads the best first, until one answers, or all; then all are
+    At most ``max_sources``, by grade. The reader, if any, reads the best first, until one answers; then all are
     assessed by the calibration, if any. ``subquery_results`` keep what was found of those that passed. The chunks whose
     rows are counted pass too: the answer cites each row.
     """
     question, results = state["question"], state["subquery_results"]
     if ports.reader:
-        reads_all = ports.reads_all is not None and ports.reads_all()
-        results = list(await read_best(ports.reader, results, every=reads_all))
+        results = list(await read_best(ports.reader, results))
     if ports.calibration:
         results = [assess(part, ports.calibration) for part in results]
     chunks = (await ports.grader.grade(question, results))[: question.max_sources]

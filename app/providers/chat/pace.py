@@ -74,11 +74,6 @@ class Pace:
         return self.read_rate >= FAST
 
     @property
-    def slow(self) -> bool:
-        """Whether reading takes so long that it pays to choose the passages well; False where it is not known yet."""
-        return 0.0 < self.read_rate < FAST
-
-    @property
     def writes(self) -> float:
         """Tokens written a second, estimated from those read until some were written."""
         return self.write_rate or self.read_rate / WRITES_SLOWER
