@@ -30,7 +30,7 @@ CHARS_PER_TOKEN = 4
 SURE, SECOND_SHARE, MIN_SECOND = 0.9, 0.8, 0.5
 """Where the best passage answers less probably than the first, a second one is quoted too that does with at least the
 second share of its probability, and the third itself: it may be the right one (``docs/relevance.md``)."""
-READ_TWICE = Logistic(1.2, {"answers": 0.36, "alone": 0.36, "place": -1.0})
+READ_TWICE = Logistic(1.25, {"answers": 0.36, "alone": 0.36, "place": -1.0})
 """How probably a passage answers: by the logit of that when it was first read, by the margin of its best sentence when
 that is read alone, and by ln(1 + n) for the n passages that were found to be nearer: the more are read, the more
 easily one seems to answer (``docs/relevance.md``, "A second reading")."""

@@ -19,7 +19,7 @@ MAX_PASSAGES, MAX_PASSAGES_FAST = 4, 8
 """Most passages of an answer; of a fast model the second."""
 READING_SHARE = 1 / 3
 """Share of a call's time in which the passages must be read; the rest is for the answer."""
-READING_SECONDS, MIN_READ_TOKENS = 1.5, 160
+READING_SECONDS, MIN_READ_TOKENS = 1.2, 160
 """Seconds that reading should take where more than the second can be read in them: a first token is awaited."""
 UNMEASURED_TOKENS = 1200
 """Tokens of passages for a model whose pace is not known yet."""
