@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,12 +14,13 @@ from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel
 from app.providers.embeddings.vectors import valid_unicode
 from app.providers.stores import COLLECTION_NAME
-from app.providers.stores.catalog import acollection_names, adelete_collection
+from app.providers.stores.catalog import acollection_names, adelete_collection, remove_if_empty
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.database import FILE
+from app.providers.stores.embedded import EmbeddedStore
 from app.providers.stores.make import make_store
 from app.settings import Settings
-from graph.errors import ConfigurationError, InvalidInput, StoreUnavailable, UnknownCollection
+from graph.errors import ConfigurationError, InvalidInput, RAGError, StoreUnavailable, UnknownCollection
 
 MAX_OPEN = 16
 """Collections that are kept open beside the default one. More are open while more are in use."""
@@ -82,14 +83,22 @@ class Collections:
 
     @asynccontextmanager
     async def use(self, name: str | None = None, *, create: bool = False) -> AsyncGenerator[OpenCollection]:
-        """Open the collection for the time of a request; *name* and *create* as for ``resolve``."""
+        """Open the collection for the time of a request; *name* and *create* as for ``resolve``.
+
+        One that is made here is gone again where the request fails and has stored nothing.
+        """
         name = await self.resolve(name, create=create)
         if name == self.default.name:
             yield self.default
             return
+        is_new = create and not await self._exists(name)
         opened = await self._acquire(name)
         try:
             yield opened
+        except Exception:
+            if is_new:
+                await self._drop_if_empty(opened)
+            raise
         finally:
             opened.users -= 1
             if not opened.users and self._open.get(name) is not opened:
@@ -127,6 +136,13 @@ class Collections:
             opened = self._open[name]
             opened.users += 1
             return opened
+
+    async def _drop_if_empty(self, opened: OpenCollection) -> None:
+        """Forget a collection, and delete it where it is empty; a server makes one with its first chunk only."""
+        self._open.pop(opened.name, None)  # its last user closes it
+        if isinstance(opened.store, EmbeddedStore):
+            with suppress(RAGError):  # the failure of the request is what the caller is told
+                await asyncio.to_thread(remove_if_empty, opened.store.database)
 
     async def _close_idle(self) -> None:
         """Close what was used longest ago, past ``MAX_OPEN``."""

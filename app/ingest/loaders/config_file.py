@@ -38,7 +38,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
         note = f"read as code, not as settings: {str(error).splitlines()[0]}"
         has_form = isinstance(error, ValueError | DuplicateOptionError | DuplicateSectionError)
         document = source_code.load(data, source)
-        return document.model_copy(update={"notes": (note,)}) if has_form else document
+        return document.model_copy(update={"notes": (note, *document.notes)}) if has_form else document
     outline = Outline()
     ValueWriter(outline).add(value, ())
     said = list(comments(text))

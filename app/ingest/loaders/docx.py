@@ -25,8 +25,9 @@ from app.ingest.loaders.archive import (
     text_of,
     unpacked,
 )
-from app.ingest.loaders.docx_fields import write_out
-from app.ingest.loaders.html_content import hidden_note
+from app.ingest.loaders.docx_fields import run_of, write_out
+from app.ingest.loaders.docx_numbers import Numbers
+from app.ingest.loaders.html_content import WORD_NUMBER, hidden_note
 from app.ingest.loaders.outline import counted
 from app.ingest.loaders.running_lines import is_page_number
 
@@ -38,6 +39,11 @@ _STYLES = ["p[style-name='Title'] => h1:fresh", "p[style-name^='toc '] => !", *_
 mammoth compares names of styles whatever their case.
 """
 _BACK_LINK = re.compile(r' ?<a href="#[^"]*">↑</a>')
+_NUMBER, _END = "\ue000", "\ue001"
+"""Signs of private use around a computed number."""
+_NUMBERED = re.compile(f"(<li>)?{_NUMBER}([^{_END}]*){_END}")
+_USUAL = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{2,4})[.)]")
+"""Numbers that stand for a bullet; others, such as ``2.1``, follow one."""
 _MARKS = ("fldSimple", "oMath", "vanish", "txbxContent", "ddList", "ruby", "bdo", "dir", "headerRef", "footerRef")
 _CHANGED = re.compile(rf"[:<](?:{'|'.join(_MARKS)})".encode())
 """What a part has that is to be changed; other parts stay as they are."""
@@ -47,8 +53,8 @@ _IGNORED = re.compile(r"An unrecognised element was ignored: (?:\{.*\}|.*:)?(\w+
 def load(data: bytes, source: str) -> LoadedDocument:
     """Read a Word document: headings, lists, tables, footnotes, page headers and footers; no pictures or comments.
 
-    Notes tell of hidden text, comments and elements that are not read. Title: the paragraph of style Title, the
-    property, a single heading, or the file name. The file stores no pages.
+    Headings and items have the numbers that Word prints. Notes tell of hidden text, comments and elements that are not
+    read. Title: the paragraph of style Title, the property, a single heading, or the file name. It stores no pages.
     Raises ``Unreadable`` when it is encrypted, damaged or too large.
     """
     with unpacked(data, "Word document") as archive:
@@ -63,7 +69,8 @@ def load(data: bytes, source: str) -> LoadedDocument:
             external_file_access=False,
         )
         unread = _unread(archive, main, [message.message for message in result.messages])
-    page = f'<meta charset="utf-8"><title>{escape(title)}</title>{_BACK_LINK.sub("", result.value)}'
+    body = _NUMBERED.sub(_placed, _BACK_LINK.sub("", result.value))
+    page = f'<meta charset="utf-8"><title>{escape(title)}</title>{body}'
     document = html.load(page.encode(), source)
     return document.model_copy(update={"notes": (*document.notes, *hidden_note(hidden), *unread)})
 
@@ -79,10 +86,12 @@ def _whole(archive: ZipFile, main: str) -> tuple[bytes, list[str]]:
         if not name.endswith(".xml") or dirname(name) != dirname(main):
             continue
         content = archive.read(name)
-        root = parse_xml(content) if _CHANGED.search(content) else None
+        root = parse_xml(content) if name == main or _CHANGED.search(content) else None
         if root is not None and local(root) in ("document", "footnotes", "endnotes"):
             hidden += write_out(root)
-            hidden += _add_frame(archive, main, root) if name == main else []
+            if name == main:
+                _write_numbers(root, Numbers(archive, main))
+                hidden += _add_frame(archive, main, root)
             changed[name] = etree.tostring(root.getroottree(), encoding="UTF-8", xml_declaration=True)
     written = io.BytesIO()
     with ZipFile(written, "w") as copy:
@@ -90,6 +99,21 @@ def _whole(archive: ZipFile, main: str) -> tuple[bytes, list[str]]:
             if name.endswith((".xml", ".rels")):  # pictures are not read
                 copy.writestr(name, changed.get(name) or archive.read(name))
     return written.getvalue(), hidden
+
+
+def _write_numbers(root: Any, numbers: Numbers) -> None:
+    """Write the number of each paragraph of a document before its text, between signs."""
+    for paragraph in root.iter("{*}p"):
+        if (number := numbers.label(paragraph)) and text_of(paragraph).strip():
+            paragraph.find("{*}pPr").addnext(run_of(root, f"{_NUMBER}{number}{_END}"))
+
+
+def _placed(found: re.Match[str]) -> str:
+    """Put a number before the text of a heading or a paragraph, and in the place of an item's."""
+    if not found[1]:
+        return f"{found[2]} "
+    number = found[2] if _USUAL.fullmatch(found[2]) else f"- {found[2]}"
+    return f'<li {WORD_NUMBER}="{number}">'
 
 
 def _unread(archive: ZipFile, main: str, messages: list[str]) -> list[str]:

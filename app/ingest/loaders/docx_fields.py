@@ -18,7 +18,7 @@ def write_out(root: Any) -> list[str]:
     hidden = _drop_hidden(root)
     etree.strip_elements(root, "{*}rt")
     for formula in list(root.iterdescendants("{*}oMath")):
-        formula.getparent().replace(formula, _run(root, linear(formula)))
+        formula.getparent().replace(formula, run_of(root, linear(formula)))
     for choice in list(root.iterdescendants("{*}ddList")):
         _write_choice(root, choice)
     etree.strip_tags(root, *_UNWRAPPED)
@@ -62,7 +62,7 @@ def _sign(formula: Any, name: str, usual: str) -> str:
     return usual if named is None else attribute(named, "val") or ""
 
 
-def _run(root: Any, text: str) -> Any:
+def run_of(root: Any, text: str) -> Any:
     """Return a run of *text* in the namespace of the part."""
     namespace = root.tag.rpartition("}")[0] + "}"
     run = root.makeelement(f"{namespace}r")
@@ -93,7 +93,7 @@ def _write_choice(root: Any, choices: Any) -> None:
     number = (attribute(chosen, "val") if chosen is not None else None) or "0"
     run = next(choices.iterancestors("{*}r"), None)
     if run is not None and number.isdecimal() and int(number) < len(entries):
-        run.addprevious(_run(root, entries[int(number)]))
+        run.addprevious(run_of(root, entries[int(number)]))
 
 
 def _move_out(box: Any) -> None:

@@ -44,7 +44,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
         reader = _Reader([" ".join(_WORD.findall(text_of(part))) for part in islice(texts, MAX_DEPTH)])
         reader.add_message(message)
         title = " ".join(str(message["Subject"] or "").split()) or title_from_name(source)
-    return reader.outline.document(source, title).model_copy(update={"notes": tuple(reader.notes)})
+    return reader.outline.document(source, title)
 
 
 @dataclass(slots=True)
@@ -54,7 +54,6 @@ class _Reader:
     attached: list[str]
     """The words of each text in a message within the message."""
     outline: Outline = field(default_factory=Outline)
-    notes: list[str] = field(default_factory=list)
     depth: int = 0
 
     def add_message(self, message: MIMEPart) -> None:
@@ -94,7 +93,7 @@ class _Reader:
             if inside and (part.is_attachment() or not shown):
                 attached.append(part)
         parts, notes = fuller(plain, rich)
-        self.notes += notes
+        self.outline.notes += notes
         for part in parts:
             self._add_part(part, attached)
 
@@ -138,11 +137,11 @@ class _Reader:
                 self.outline.heading(self.depth + 2, block.section)
             section = block.section
             self.outline.add(block.text, block.kind, block.page)
-        self.notes += (f"attachment {name}: {note}" for note in document.notes)
+        self.outline.notes += (f"attachment {name}: {note}" for note in document.notes)
         return ""
 
     def _unread(self, name: str, reason: str) -> str:
-        self.notes.append(f"attachment {name} is not read: {reason}")
+        self.outline.notes.append(f"attachment {name} is not read: {reason}")
         return name
 
 

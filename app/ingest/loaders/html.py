@@ -13,6 +13,7 @@ from app.ingest.documents import Kind, LoadedDocument
 from app.ingest.loaders.html_content import (
     HEADINGS,
     INLINE,
+    WORD_NUMBER,
     drop_unread,
     hidden_note,
     inline_text,
@@ -129,7 +130,8 @@ class HtmlBlocks:
         elif name == "li":
             self._flush_all()
             number = self.counters[-1] if self.counters else None
-            self.marker = "  " * (len(self.counters) - 1) + ("- " if number is None else f"{number}. ")
+            marker = tag.get(WORD_NUMBER) or ("-" if number is None else f"{number}.")
+            self.marker = f"{'  ' * (len(self.counters) - 1)}{marker} "
             if number is not None:
                 self.counters[-1] = number + 1
         elif name in ("dt", "dd", "summary"):

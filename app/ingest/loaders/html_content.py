@@ -26,6 +26,7 @@ STRUCK = frozenset("s strike del".split())  # what is struck out is said no more
 SAMPLE_CHARS = 60  # characters of a hidden text that a note quotes
 MIN_OUTSIDE_WORDS = 5  # words outside the main part of a page from which on a note names them
 HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
+WORD_NUMBER = "data-word-number"  # attribute of an item: what stands in the place of its bullet
 MAX_LABEL_CHARS = 200
 """Longest label of a control that names its panel."""
 MAX_BEFORE = 20

@@ -94,6 +94,7 @@ def parse_row(model: type[T], line: str) -> T | str:
 def _document(rows: list[Row]) -> LoadedDocument:
     """Join the rows of one document, in file order; the first title and url count."""
     blocks: list[Block] = []
+    notes: list[str] = []
     for row in rows:
         position = row.model_dump(include={"chapter", "section", "page"})
         if row.chunk_id is not None:
@@ -101,10 +102,12 @@ def _document(rows: list[Row]) -> LoadedDocument:
             continue
         add_text(outline := Outline(), row.text, headings=False)
         blocks += (block.model_copy(update=position) for block in outline.document(rows[0].document_id).blocks)
+        notes += outline.notes
     return LoadedDocument(
         document_id=rows[0].document_id,
         source=rows[0].document_id,
         title=one_line(next((row.title for row in rows if row.title), ""), MAX_TITLE_CHARS),
         url=next((row.url for row in rows if row.url), None),
+        notes=tuple(notes),
         blocks=tuple(blocks),
     )

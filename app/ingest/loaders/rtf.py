@@ -66,8 +66,9 @@ def load(data: bytes, source: str) -> LoadedDocument:
         elif label := _MARK.sub("", line).strip():
             held.append(label)
     _add(outline, held, headings=headings)
-    notes = tuple(f"{name} are not read" for name, sign in _UNREAD.items() if sign.search(markup))
-    return outline.document(source, title or None).model_copy(update={"notes": (*notes, *hidden_note(unseen))})
+    outline.notes += (f"{name} are not read" for name, sign in _UNREAD.items() if sign.search(markup))
+    outline.notes += hidden_note(unseen)
+    return outline.document(source, title or None)
 
 
 def _text_of(markup: str) -> str:

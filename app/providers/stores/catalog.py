@@ -10,7 +10,7 @@ from pathlib import Path
 
 from app.providers.stores import COLLECTION_NAME
 from app.providers.stores.chunk_store import ChunkStore
-from app.providers.stores.database import FILE, Database, version_of
+from app.providers.stores.database import FILE, Database, select, version_of
 from app.providers.stores.remote import RemoteStore
 from graph.errors import ConfigurationError, StoreUnavailable
 
@@ -31,6 +31,19 @@ async def adelete_collection(store: ChunkStore, data_dir: Path, name: str) -> No
     if isinstance(store, RemoteStore):
         await store.adelete_collection(name)
     await asyncio.to_thread(_remove, data_dir / name)
+
+
+def remove_if_empty(database: Database) -> None:
+    """Delete an embedded collection unless a chunk is in it, for which no other process can come in between.
+
+    Raises what ``adelete_collection`` and the database raise.
+    """
+
+    def job(connection: sqlite3.Connection) -> None:
+        if select(connection, "1", rest="LIMIT 1").fetchone() is None:
+            _remove(database.folder)
+
+    database.write(job)
 
 
 def _remove(folder: Path) -> None:

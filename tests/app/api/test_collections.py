@@ -8,9 +8,11 @@ from typing import Any
 
 import httpx
 import pytest
+from langchain_core.embeddings import DeterministicFakeEmbedding
 from qdrant_client import models
 from typer.testing import CliRunner
 
+from app.api.uploads import MAX_UPLOAD
 from app.bootstrap.collections import MAX_OPEN
 from app.bootstrap.compose import AppContainer, build_container
 from app.cli.main import app as command
@@ -62,6 +64,49 @@ async def test_what_is_no_collection_is_refused(client: httpx.AsyncClient, tmp_p
         "corporate_documents",
         "tasks",
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "headers", "status"),
+    [
+        ("pool.pdf", b"%PDF-1.7 cut off", BYTES, 400),
+        ("pool.md", b" \n\n", BYTES, 400),
+        ("pool.jsonl", b"{}\n{", BYTES, 400),
+        ("pool.pdf", b"no PDF", BYTES | {"Accept": "application/x-ndjson"}, 200),  # the failure is the last line
+        ("pool.exe", NOTE, BYTES, 400),
+        ("pool.md", b"", BYTES, 400),
+        ("pool.md", b"x" * (MAX_UPLOAD + 1), BYTES, 413),
+    ],
+)
+async def test_a_rejected_upload_makes_no_collection(
+    client: httpx.AsyncClient, tmp_path: Path, name: str, content: bytes, headers: dict[str, str], status: int
+) -> None:
+    """Whatever is wrong with it, nothing of it is listed or left on the disk; an upload that is right makes it."""
+    params = {"name": name, "collection": "sports"}
+    refused = await client.post("/api/v1/documents", params=params, content=content, headers=headers)
+    assert (refused.status_code, '"error"' in refused.text) == (status, True)
+    assert (await client.get("/api/v1/collections")).json()["collections"] == ["corporate_documents"]
+    assert (await client.post("/query", json={"query": QUESTION, "collection": "sports"})).status_code == 400
+    assert [path.name for path in (tmp_path / "data").glob("*sports*")] == []
+    assert (await add(client, "sports")).json()["added"] == 1
+    again = await client.post("/api/v1/documents", params=params, content=content, headers=headers)
+    assert '"error"' in again.text
+    assert (await client.get("/api/v1/documents", params={"collection": "sports"})).json()["total"] == 1
+
+
+async def test_an_outage_leaves_no_empty_collection(tmp_path: Path, embedding: EmbeddingModel) -> None:
+    """Where the documents cannot be embedded, the collection is not made; one that was there stays, empty or not."""
+
+    class Away(DeterministicFakeEmbedding):
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            raise ConnectionError("The model is away.")
+
+    away = EmbeddingModel("away", Away(size=embedding.dimension or 384), embedding.dimension)
+    container = build_container(load_settings(data_dir=tmp_path), embedding=away)
+    async with container.collections.use("older", create=True), caller(container) as client:
+        assert [(await add(client, name)).status_code for name in ("sports", "older")] == [503, 503]
+        assert await container.collections.names() == ["corporate_documents", "older"]
+    await container.aclose()
 
 
 async def test_the_default_collection_is_not_deleted(client: httpx.AsyncClient) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,14 @@ from graph.errors import ConfigurationError, EmbeddingUnavailable, InvalidInput
 from tests.app.ingest.conftest import MODEL, load_one, pdf, split_one
 
 RunIngest = Callable[..., Any]
+PAGES = "\f".join(f"Harbour rules\n\nA boat of class {n} moors at quay {n}.\n\nPage {n}" for n in range(1, 5))
+LEFT_OUT = "page headers, page feet and page numbers left out"
+RTF_PAGES = r"\page ".join(
+    rf"Harbour rules\par\par A boat of class {n} moors at quay {n}.\par\par [Page {n}]\par" for n in range(1, 5)
+)
+HEAD = "From: a@example.org\nSubject: Rules\n"
+MIXED = f"{HEAD}Content-Type: multipart/mixed; boundary=x\n\n"
+PART = "--x\nContent-Type: {}\n\n{}\n"
 LONG = " ".join(f"The cart number {n} has its brakes checked before the first mission of the day." for n in range(60))
 
 
@@ -334,3 +343,30 @@ async def test_what_a_loader_leaves_out_is_reported(
     report = await ingest_items(writer, [(container, noted)], 1)
     assert (report.changed, report.unchanged) == (0, 1)
     assert report.notes == (FileNote(path="carts.md", note="2 hidden panels were left out"),)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "notes"),
+    [
+        ("plain.eml", f"{HEAD}\n{PAGES}", [LEFT_OUT]),
+        (
+            "attached.eml",
+            f"{MIXED}{PART.format('text/plain', PAGES)}{PART.format('application/zip; name=b.zip', 'PK')}--x--\n",
+            [LEFT_OUT, "attachment b.zip is not read"],
+        ),
+        ("pages.rtf", rf"{{\rtf1\ansi {RTF_PAGES}}}", [LEFT_OUT]),
+        (
+            "header.rtf",
+            rf"{{\rtf1\ansi {{\header Port}}{RTF_PAGES}{{\v Ask Greta.}}}}",
+            [LEFT_OUT, "page headers and footers are not read", "hidden text is not read"],
+        ),
+        ("rules.jsonl", json.dumps({"document_id": "rules.jsonl", "text": PAGES}), [LEFT_OUT]),
+    ],
+)
+async def test_no_note_of_a_file_takes_the_place_of_another(
+    name: str, content: str, notes: list[str], tmp_path: Path, run_ingest: RunIngest
+) -> None:
+    """What is left out of a file is reported in full, whichever part of the loader left it out."""
+    (path := tmp_path / name).write_text(content)
+    report = await run_ingest(path)
+    assert [(left.path, left.note.partition(":")[0]) for left in report.notes] == [(name, note) for note in notes]

@@ -271,7 +271,7 @@ def test_entities_that_multiply_are_refused(tmp_path: Path) -> None:
     entities = '<!ENTITY a0 "ha ha ha ha ">' + "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 12))
     path = rewritten(made, "word/document.xml", "standalone='yes'?>", f"standalone='yes'?><!DOCTYPE x [{entities}]>")
     path = rewritten(path, "word/document.xml", "In force since May.", "&a11;")
-    assert skipped(path).reason == "a damaged Word document (ExpatError)"
+    assert skipped(path).reason.startswith("a damaged Word document (")
 
 
 def test_a_sheet_that_claims_a_million_columns_is_read_by_what_it_holds(tmp_path: Path) -> None:
