@@ -294,12 +294,12 @@ class SentenceReader:
         raise NotImplementedError
 
 
-async def read_again(reader: SentenceReader | None, text: str, best: int) -> Draft:
-    """The draft over *text*, whose sentence *best* was found to answer in its passage."""
+async def read_again(reader: SentenceReader | None, text: str, best: int, *nearer: Chunk) -> Draft:
+    """The draft over *text*, whose sentence *best* was found to answer in its passage; others are *nearer*."""
     passage = seen(WHEN.text, chunk(1, text, "Tower")).chunks[0]
     margins = [6.0 if n == best else -5.0 for n in range(len(passage.spans))]
     passage = replace(passage, reading=reading(*margins, answerable=6.0))
-    assessed = assess(SubqueryResults(WHEN.text, (passage,)), load_calibrations()["all-MiniLM-L6-v2"])
+    assessed = assess(SubqueryResults(WHEN.text, (*nearer, passage)), load_calibrations()["all-MiniLM-L6-v2"])
     return await ExtractiveSynthesizer(reader).synthesize(WHEN, assessed.chunks, [assessed], None)
 
 
@@ -314,6 +314,17 @@ async def test_the_sentence_that_answers_is_read_once_more_alone() -> None:
     assert sure.confidence > less.confidence
     assert "1889" in marked(sure)
     assert not (await read_again(SentenceReader(-12.0), text, 1)).sentences
+
+
+async def test_what_answers_only_after_nearer_passages_did_not_is_less_sure() -> None:
+    """The more passages are read, the more easily one of them seems to answer."""
+    text = "The Eiffel Tower is in Paris. The Eiffel Tower was finished in 1889. Many people visit it."
+    declining = reading(-6.0, -6.0, answerable=-6.0)
+    nearer = [replace(MUSEUM, chunk_id=f"m{n}", reading=declining) for n in range(4)]
+    drafts = [await read_again(SentenceReader(2.0), text, 1, *nearer[:n]) for n in range(5)]
+    stated = [draft.confidence or 0.0 for draft in drafts]
+    assert stated == sorted(stated, reverse=True)
+    assert len(set(stated)) == len(stated)
 
 
 async def test_a_sentence_is_read_with_what_its_pronoun_refers_to() -> None:
