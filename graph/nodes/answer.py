@@ -81,7 +81,9 @@ async def cite(
     }
     if not citations:
         return {**update, "outcome": "no_citations"}
-    own = await passages_answers(state, extractor) if extractor and draft.by_model else []
+    own: list[Draft] = []  # the passages' answer to each sub-question
+    if extractor and draft.by_model:
+        own = [await extractor.synthesize(question, chunks, [results], None) for results in state["subquery_results"]]
     confidence = draft.confidence
     if confidence is None:
         graded = any(chunk.answers is not None for chunk in chunks)
@@ -103,12 +105,6 @@ async def cite(
         update |= {"pieces": pieces, "citations": citations}
     answer = numbered(pieces, citations)
     return {**update, "markers": answer.markers, **ended(state, "answered", answer.text, citations)}
-
-
-async def passages_answers(state: State, extractor: Synthesizer) -> list[Draft]:
-    """Answer each sub-question in the passages' own sentences."""
-    question, chunks = state["question"], state["graded"]
-    return [await extractor.synthesize(question, chunks, [results], None) for results in state["subquery_results"]]
 
 
 async def passages_beside(
