@@ -30,10 +30,12 @@ CHARS_PER_TOKEN = 4
 SURE, SECOND_SHARE, MIN_SECOND = 0.9, 0.8, 0.5
 """Where the best passage answers less probably than the first, a second one is quoted too that does with at least the
 second share of its probability, and the third itself: it may be the right one (``docs/relevance.md``)."""
-READ_TWICE = Logistic(1.25, {"answers": 0.36, "alone": 0.36, "place": -1.0})
-"""How probably a passage answers: by the logit of that when it was first read, by the margin of its best sentence when
-that is read alone, and by ln(1 + n) for the n passages that were found to be nearer: the more are read, the more
-easily one seems to answer (``docs/relevance.md``, "A second reading")."""
+READ_TWICE = Logistic(1.25, {"answers": 0.36, "alone": 0.36, "nearer": -1.0})
+"""How probably a passage answers, by three features (``docs/relevance.md``, "A second reading").
+
+``answers``: the logit of that when it was first read. ``alone``: the margin of its best sentence, read by itself.
+``nearer``: ln(1 + n) for the n passages that are nearer. The more are read, the more easily one seems to answer.
+"""
 MIN_READ_AGAIN = 0.3
 """A passage that answers no more probably than that is not read again: it is declined."""
 LARGEST_MARGIN = 12.0
@@ -43,8 +45,8 @@ LARGEST_MARGIN = 12.0
 class Extract(NamedTuple):
     """The sentences that answer one question, in reading order, and how probably they are right, in [0, 1].
 
-    ``rows``: how many rows they are that were counted, 0 where nothing was; else ``chunk`` is what answers, if any, and
-    ``nearer`` how many passages were found to be nearer to the question.
+    ``rows``: how many rows they are that were counted, 0 where nothing was. Else ``chunk`` is what answers, if any.
+    ``nearer``: how many of the passages are nearer to the question than that chunk.
     """
 
     question: str
@@ -126,7 +128,7 @@ class ExtractiveSynthesizer:
             reading = await self._reader.read(extract.question, alone)
             margin = max(-LARGEST_MARGIN, min(LARGEST_MARGIN, reading.sentences[-1] - reading.null))
             probability = READ_TWICE.probability(
-                {"answers": logit(probability), "alone": margin, "place": log1p(extract.nearer)}
+                {"answers": logit(probability), "alone": margin, "nearer": log1p(extract.nearer)}
             )
         return extract._replace(probability=extractive_confidence(probability))
 

@@ -171,17 +171,19 @@ def model_confidence(measured: float) -> float:
 
 
 CONFIRMED = 0.5
-"""Added to the log-odds that the passages answer where a chat model answers from them, too: it does so about twice as
-often where they do (198 questions to a model of 1.5 billion parameters, ``docs/relevance.md``)."""
+"""Added to the log-odds that the passages answer, where a chat model answers from them too.
+
+Chosen by hand on 198 questions to a model of 1.5 billion parameters (``docs/relevance.md``, "Confidence").
+"""
 
 
 def measured_confidence(supports: Sequence[float | None], answering: float | None) -> float:
     """Measure how surely a chat model's sentences answer, in [0, 1].
 
     The mean of their *supports*, without those that state nothing; one at least states something, and one that was
-    removed counts too. Where it is known how probably the passages' own sentences answer the question, it is the
-    geometric mean of both, in which *answering*, confirmed by the model, counts twice, and no more than that: a model
-    finds words for what no passage answers, too.
+    removed counts too. *answering* is the probability that the passages' own sentences answer, None where it is not
+    known. With it, confirmed by the model, the measure is the geometric mean of both, in which it counts twice. It is
+    never more than that: a model finds words for what no passage answers, too.
     """
     known = [support for support in supports if support is not None]
     support = sum(known) / len(known)

@@ -178,7 +178,7 @@ def _referred_to(chunk: Chunk, n: int) -> list[str]:
 
 
 def antecedents(chunk: Chunk, n: int) -> list[str]:
-    """Return what stands before sentence *n* that it refers to, if it opens with a pronoun ("It takes ten minutes")."""
+    """Return what sentence *n* refers to where it opens with a pronoun ("It takes ten minutes")."""
     if _REFERS.isdisjoint(words(chunk.sentences[n])[:OPENING]):
         return []
     return [text for text in _referred_to(chunk, n) if text]

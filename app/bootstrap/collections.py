@@ -95,7 +95,7 @@ class Collections:
         opened = await self._acquire(name)
         try:
             yield opened
-        except Exception:
+        except Exception:  # of whatever kind: it is raised again
             if is_new:
                 await self._drop_if_empty(opened)
             raise

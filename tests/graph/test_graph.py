@@ -146,6 +146,34 @@ async def test_the_passages_answer_where_the_model_does_not(says: str, answer: s
     assert state["draft"].by_model is (answer == "Grass is green [1].")
 
 
+class Doubts(Quotes):
+    """States how probably its sentences answer, and gives none."""
+
+    def __init__(self, probability: float) -> None:
+        super().__init__("")
+        self.probability = probability
+
+    async def synthesize(
+        self,
+        question: Question,
+        chunks: Sequence[Chunk],
+        retrieved: Sequence[SubqueryResults],
+        emit: TokenCallback | None,
+    ) -> Draft:
+        draft = await super().synthesize(question, chunks, retrieved, emit)
+        return replace(draft, confidence=self.probability)
+
+
+async def test_a_model_answers_only_where_the_passages_may() -> None:
+    """A model finds words for what no passage answers: its true sentence is given where the passages nearly answer."""
+    graded = replace(GRASS, answers=0.9)
+    outcomes = []
+    for probability in (0.05, 0.45, 0.9):
+        state = await ask([graded], Says("Grass is green [1]."), extractor=Doubts(probability))
+        outcomes.append(state["outcome"])
+    assert outcomes == ["low_confidence", "answered", "answered"]
+
+
 async def test_passages_that_do_not_answer_leave_the_decline() -> None:
     """Where the passages do not answer either, the run ends as it would have without them; an outage stays one."""
     for says in ("", "The moon is cheese [1]."):

@@ -1,6 +1,7 @@
-"""Compute the numbers that Word prints before headings and items: "2.1", "Article 4", "(a)". A file has their rules.
+"""Compute the numbers that Word prints before headings and items: "2.1", "Article 4", "(a)".
 
-Those are those of Office Open XML (ECMA-376, part 1, 17.9): a paragraph, or its style, names a list and a level.
+A file has only their rules (Office Open XML, ECMA-376, part 1, 17.9). A paragraph, or its style, names a list and a
+level.
 """
 
 import re
@@ -70,15 +71,18 @@ class Numbers:
             return ""
         styles = self._styles_of(_value(own, "pStyle"))
         rules = [own, *(self._styles[name].find("{*}pPr") for name in styles)]
-        name = next(filter(None, (_value(one, "numPr/numId") for one in rules)), "")
+        lists = (_value(rule, "numPr/numId") for rule in rules)
+        name = next(filter(None, lists), "")
         is_new = name not in self._used
         if is_new:
             self._used[name] = self._list(name)
         if (numbered := self._used[name]) is None:
             return ""
-        linked = {_value(one, "pStyle"): str(level) for level, one in numbered.levels.items()}
-        chosen = [_value(own, "numPr/ilvl"), *map(linked.get, styles), *(_value(one, "numPr/ilvl") for one in rules)]
-        level = min(_int(next(filter(None, chosen), None), 0), DEEPEST)
+        linked = {_value(definition, "pStyle"): str(at) for at, definition in numbered.levels.items()}
+        of_styles = [linked.get(style) for style in styles]
+        of_rules = [_value(rule, "numPr/ilvl") for rule in rules]
+        candidates = filter(None, [of_rules[0], *of_styles, *of_rules[1:]])
+        level = min(_int(next(candidates, None), 0), DEEPEST)
         for at in numbered.starts if is_new else ():
             if at >= level:
                 numbered.counts.pop(at, None)
@@ -101,15 +105,18 @@ class Numbers:
             return None
         if style := _value(definition, "numStyleLink"):
             return self._list(_value(self._styles.get(style), "pPr/numPr/numId"), (*seen, name))
-        overrides = {_int(at, 0): one for at, one in _by(given, "lvlOverride", "ilvl").items()}
-        levels = {_int(at, 0): one for at, one in _by(definition, "lvl", "ilvl").items()}
-        levels |= {at: level for at, one in overrides.items() if (level := one.find("{*}lvl")) is not None}
-        starts = {at: _int(start, 1) for at, one in overrides.items() if (start := _value(one, "startOverride"))}
+        levels = {_int(at, 0): level for at, level in _by(definition, "lvl", "ilvl").items()}
+        starts = {}
+        for at, override in _by(given, "lvlOverride", "ilvl").items():
+            if (level := override.find("{*}lvl")) is not None:
+                levels[_int(at, 0)] = level
+            if start := _value(override, "startOverride"):
+                starts[_int(at, 0)] = _int(start, 1)
         return _List(levels, starts, self._counts.setdefault(definition, {}))
 
 
 def _by(root: Any, name: str, key: str) -> dict[str, Any]:
-    return {attribute(one, key) or "": one for one in root.iterfind(f"{{*}}{name}")}
+    return {attribute(element, key) or "": element for element in root.iterfind(f"{{*}}{name}")}
 
 
 def _value(parent: Any, path: str) -> str | None:
