@@ -3,7 +3,7 @@
 ``training/data/relevance_questions.jsonl.xz`` holds questions written for this project over public documents: of each
 corpus a row with its files (repository, commit, path), then its questions. ``gold`` names the sentences that answer by
 file and fingerprint; no text of the documents is kept here. ``brief_questions.jsonl.xz`` holds questions of a few words
-over others, ``mixed_questions.jsonl.xz`` those over 22 more makers; their ``answers`` are strings that an answer
+over others, ``mixed_questions.jsonl.xz`` those over 25 more makers; their ``answers`` are strings that an answer
 has. Each corpus becomes ``OUT/NAME/docs`` and ``OUT/NAME/questions.jsonl``, the arguments of ``--set`` of
 ``training.fit_relevance`` and ``training.fit_confidence``.
 """

@@ -11,6 +11,7 @@ from answering.ports import PassageReader
 from answering.questions.definitions import asked_term
 from answering.relevance.graders import OTHER_LABEL_FACTOR, Logistic, extractive_confidence, logit
 from answering.relevance.possible_answers import are_of_kind
+from answering.relevance.rivals import with_thing_asked_for
 from answering.relevance.things import antecedents
 from answering.render import cite_by_document, numbered
 from answering.text.blocks import texts_to_read
@@ -38,6 +39,10 @@ READ_TWICE = Logistic(1.25, {"answers": 0.36, "alone": 0.36, "nearer": -1.0})
 """
 MIN_READ_AGAIN = 0.3
 """A passage that answers no more probably than that is not read again: it is declined."""
+SAME_THING = 1.0
+"""Log-odds of a statement from which what it names may be what the passage calls otherwise.
+
+Of 0, 1 and 2, and never: ``docs/relevance.md``, "What a question names"."""
 LARGEST_MARGIN = 12.0
 """Limit of the margin: beyond it a probability does not change."""
 
@@ -115,7 +120,8 @@ class ExtractiveSynthesizer:
     async def _read_again(self, extract: Extract) -> Extract:
         """Make the probability of *extract* that of being right; its best sentence is read alone for it.
 
-        Alone, but for what its pronoun refers to. A definition is not: the term may stand before it.
+        Alone, but for what its pronoun refers to. A definition is not: the term may stand before it. Of a sentence
+        that names a rival of what is asked for little is left, unless it holds of that, too.
         """
         chunk, probability = extract.chunk, extract.probability
         if not chunk:
@@ -130,6 +136,9 @@ class ExtractiveSynthesizer:
             probability = READ_TWICE.probability(
                 {"answers": logit(probability), "alone": margin, "nearer": log1p(extract.nearer)}
             )
+            statements = with_thing_asked_for(extract.question, chunk, best)
+            if statements and max([await self._reader.support(text, alone) for text in statements]) < SAME_THING:
+                probability *= OTHER_LABEL_FACTOR
         return extract._replace(probability=extractive_confidence(probability))
 
 

@@ -23,8 +23,8 @@ As ``SURE_MARGIN``."""
 MIN_TOKENS = 4
 """Words of the shortest question that names a thing as a sentence does; key words are read as they stand."""
 _TOKEN = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
-_ARTICLES = frozenset("the a an our your my their his her its this that these those any all each every no".split())
-_PREPOSITIONS = frozenset(
+ARTICLES = frozenset("the a an our your my their his her its this that these those any all each every no".split())
+PREPOSITIONS = frozenset(
     "for of to in on at from with by about near after before during into under over between without per as".split()
 )
 _DO = frozenset("do does did".split())
@@ -93,7 +93,7 @@ def _tag(token: str, *, first: bool) -> str:
     c is a content word, C one with a capital letter that is not the *first*, o any other.
     """
     word = token.lower()
-    for tag, known in (("w", _ASKING), ("x", _DO), ("b", AUXILIARIES), ("a", _ARTICLES), ("p", _PREPOSITIONS)):
+    for tag, known in (("w", _ASKING), ("x", _DO), ("b", AUXILIARIES), ("a", ARTICLES), ("p", PREPOSITIONS)):
         if word in known:
             return tag
     if not is_content(word) or re.search("n['’]t$", word):
@@ -120,7 +120,7 @@ def is_about_other_things(question: str, chunk: Chunk, n: int | None) -> bool:
     if not chunk.reading:
         return False
     sentence = row_with_column_names(chunk, n)
-    said = "\n".join([chunk.headings, sentence, *_referred_to(chunk, n)])
+    said = "\n".join([chunk.headings, sentence, *referred_to(chunk, n)])
     if _has_rival_name(question, sentence, said):
         return True
     unsure = chunk.reading.sentences[n] - chunk.reading.null < SURE_MARGIN
@@ -159,7 +159,7 @@ def _names(text: str) -> list[list[str]]:
     return [name for name in names if len(name) > 1]
 
 
-def _referred_to(chunk: Chunk, n: int) -> list[str]:
+def referred_to(chunk: Chunk, n: int) -> list[str]:
     """Return what sentence *n* may take its subject from: its lead-in, and what is before it if it names none.
 
     That is the last sentence before it that opens with no pronoun, in its paragraph; of an answer, its question.
@@ -181,7 +181,7 @@ def antecedents(chunk: Chunk, n: int) -> list[str]:
     """Return what sentence *n* refers to where it opens with a pronoun ("It takes ten minutes")."""
     if _REFERS.isdisjoint(words(chunk.sentences[n])[:OPENING]):
         return []
-    return [text for text in _referred_to(chunk, n) if text]
+    return [text for text in referred_to(chunk, n) if text]
 
 
 def _is_field(chunk: Chunk, n: int) -> bool:

@@ -17,11 +17,22 @@ A bicycle costs 15 pounds a day; the canoes may be used by members alone.
 Rupert Hale keeps the boats. Abigail Hale teaches the climbing course on Mondays.
 """
 
+CLINIC = """# Westerly Road clinic
+
+The dog vaccination costs 46 pounds and lasts for one year. Students may borrow up to three cages.
+The deposit for a basket is 12 pounds.
+
+The handset of the night nurse must be charged for two hours.
+
+Fenwick station is the older of the two and stands on a hill. Its larger dish is 13 metres across.
+"""
+
 
 @pytest.fixture
 async def client(client: httpx.AsyncClient) -> httpx.AsyncClient:
-    """A caller on this machine, over a page of a hostel."""
+    """A caller on this machine, over a page of a hostel and one of a clinic."""
     await upload(client, "hostel.md", HOSTEL.encode())
+    await upload(client, "clinic.md", CLINIC.encode())
     return client
 
 
@@ -48,4 +59,26 @@ async def test_what_is_told_of_one_thing_is_no_answer_for_another(
         assert body["metadata"]["answeredBy"] == "passages"
     else:
         assert body["citedDocuments"] == []
-        assert [passage["documentId"] for passage in body["closest"]] == ["hostel.md"]
+        assert "hostel.md" in [passage["documentId"] for passage in body["closest"]]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How much does the dog vaccination cost?", "46 pounds"),
+        ("How much does the cat vaccination cost?", ""),
+        ("How many cages may students borrow?", "three"),
+        ("How many cages may visitors borrow?", ""),
+        ("How much is the deposit for a basket?", "12 pounds"),
+        ("How much is the deposit for a blanket?", ""),
+        ("How large is the larger dish of Fenwick station?", "13 metres"),
+        ("How large is the larger dish of Marrick station?", ""),
+        ("How long must the phone of the night nurse be charged?", "two hours"),
+    ],
+)
+async def test_what_is_told_of_a_rival_is_no_answer_where_the_thing_is_nowhere(
+    client: httpx.AsyncClient, question: str, answer: str
+) -> None:
+    """A thing that no document names is not its relative; the same thing in another word is."""
+    body = (await client.post("/query", json={"query": question, "includeEvidence": True})).json()
+    assert (answer in body["answer"]) if answer else body["citedDocuments"] == []

@@ -1,0 +1,102 @@
+"""Put the thing that a question names where a sentence names another: "The cat vaccination costs 46 pounds".
+
+A reader of statements tells by it whether both are one: what a question calls a phone may be called a handset, but a
+dog is no cat.
+"""
+
+import re
+from collections.abc import Container, Iterator, Sequence
+
+from answering.relevance.things import ARTICLES, PREPOSITIONS, referred_to, things_named
+from answering.text.blocks import row_with_column_names
+from answering.text.terms import AUXILIARIES, coverage, is_content, question_stems, stem, stems, vocabulary
+from answering.types import Chunk
+
+_TOKEN = re.compile(r"[^\W_]+(?:['’](?!s?\b)[^\W_]+)*|[.,;:()!?](?=\s|\Z)")
+"""Words without what makes them possessive, and what parts them."""
+_REFERS = re.compile(r"(?:It|They|He|She|(Its|Their|His|Her))\b")
+"""A pronoun that opens a sentence, a possessive one by itself."""
+MAX_CONTENT = 5
+"""Content words of the longest question that is looked at: a longer one names some things in passing.
+
+Of 4, 5 and any number: ``docs/relevance.md``, "What a question names"."""
+
+
+def with_thing_asked_for(question: str, chunk: Chunk, n: int) -> list[str]:
+    """Return sentence *n* of *chunk* as often as it names a rival of a thing of *question*, with that thing instead.
+
+    A rival stands before the same word ("Students may borrow" for lecturers), after the same noun and preposition
+    ("the deposit for a shelf" for a locker), or is a pronoun that opens the sentence. Neither the sentence nor what it
+    refers to has the thing.
+    """
+    sentence = row_with_column_names(chunk, n)
+    said = vocabulary("\n".join([chunk.headings, sentence, *referred_to(chunk, n)]))
+    things = things_named(question)
+    missing = {thing for thing in things if not coverage({thing: 1.0}, said)}
+    if not missing or len(question_stems(question)) > MAX_CONTENT:
+        return []
+    asked = [found[0].lower() for found in _TOKEN.finditer(question)]
+    found = [*_TOKEN.finditer(sentence)]
+    names = [match[0].lower() for match in found]
+    own = frozenset(stems(question))
+    pronoun = _REFERS.match(sentence)
+    statements = []
+    for at, thing in enumerate(asked):
+        if not _is_noun(thing) or stem(thing) not in missing:
+            continue
+        for place in {*_before_same_word(asked, at, things, names), *_after_same_noun(asked, at, names)}:
+            if _is_noun(names[place]) and stem(names[place]) not in own:
+                start, end = found[place].span()
+                statements.append(f"{sentence[:start]}{thing}{sentence[end:]}")
+        if pronoun:
+            possessive = "'s" if pronoun[1] else ""
+            statements.append(f"The {_phrase(asked, at, things)}{possessive}{sentence[pronoun.end() :]}")
+    return statements
+
+
+def _is_noun(word: str) -> bool:
+    """Whether *word* may name a thing: a content word of letters alone."""
+    return word.isalpha() and is_content(word)
+
+
+def _phrase(asked: Sequence[str], at: int, things: Container[str]) -> str:
+    """Return the words of *asked* around the thing at *at* that name it: "larger dish", "Marrick station"."""
+    start, end = at, at + 1
+    while start and _is_noun(asked[start - 1]):
+        start -= 1
+    while end < len(asked) and stem(asked[end]) in things:
+        end += 1
+    return " ".join(asked[start:end])
+
+
+def _before_same_word(asked: Sequence[str], at: int, things: Container[str], names: Sequence[str]) -> Iterator[int]:
+    """Yield where *names* has a word before the one that follows *asked* [at]; verbs that help stand between.
+
+    The word that follows may be a verb, which is none of the *things*: "stop" in "a hard stop" is another word.
+    """
+    following = asked[at + 1] if at + 1 < len(asked) else ""
+    if not _is_noun(following):
+        return
+    for place, name in enumerate(names):
+        if place and stem(name) == stem(following):
+            before = place - 1
+            while before > 0 and names[before] in AUXILIARIES:
+                before -= 1
+            is_noun = name == following and before == place - 1
+            if stem(following) in things or not is_noun:
+                yield before
+
+
+def _after_same_noun(asked: Sequence[str], at: int, names: Sequence[str]) -> Iterator[int]:
+    """Yield where *names* has a word after the noun and preposition that *asked* [at] follows."""
+    link = at - 1
+    while link > 0 and asked[link] in ARTICLES:
+        link -= 1
+    if link < 1 or asked[link] not in PREPOSITIONS or not _is_noun(asked[link - 1]):
+        return
+    for place in range(len(names) - 2):
+        if stem(names[place]) == stem(asked[link - 1]) and names[place + 1] == asked[link]:
+            after = place + 2
+            while after + 1 < len(names) and names[after] in ARTICLES:
+                after += 1
+            yield after
