@@ -119,23 +119,25 @@ class Chunk:
         return " | ".join(dict.fromkeys(part for part in (self.title, self.chapter, self.section) if part))
 
 
-class CountedRows(NamedTuple):
-    """Rows of a table that a question counts: the numbers of their sentences in *chunk*."""
+class FoundSentences(NamedTuple):
+    """Sentences of ``chunk`` that answer by where they stand, whatever their words: their numbers."""
 
     chunk: Chunk
-    rows: tuple[int, ...]
+    numbers: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SubqueryResults:
     """One sub-question and its candidates as measured against it, best first by the fused score.
 
-    ``counted`` are the rows that it asks to count, all of them, by chunk; empty where they are not certain.
+    ``counted`` are the rows that it asks to count, all of them, by chunk; empty where they are not certain. ``section``
+    is what stands in the section that it asks for by its number.
     """
 
     question: str
     chunks: tuple[Chunk, ...]
-    counted: tuple[CountedRows, ...] = ()
+    counted: tuple[FoundSentences, ...] = ()
+    section: tuple[FoundSentences, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

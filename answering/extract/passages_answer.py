@@ -6,7 +6,13 @@ from math import log1p
 from typing import NamedTuple
 
 from answering.evidence.verify import copied
-from answering.extract.sentences import Sentence, answering_sentences, counted_sentences, written
+from answering.extract.sentences import (
+    Sentence,
+    answering_sentences,
+    counted_sentences,
+    section_sentences,
+    written,
+)
 from answering.ports import PassageReader
 from answering.questions.definitions import asked_term
 from answering.relevance.graders import OTHER_LABEL_FACTOR, Logistic, extractive_confidence, logit
@@ -22,8 +28,8 @@ UNANSWERED = "The passages found do not answer: {}"
 """Names a sub-question that got no answer, where another one did."""
 COUNTED = "{} rows match:", "One row matches:"
 """Leads in the rows that a question counts; it cites nothing, they are its evidence."""
-COUNTED_SURELY = 0.9
-"""Probability that a count is right: every word of its question was found. Not fitted."""
+FOUND_SURELY = 0.9
+"""Probability that a count or a section is right: every word of its question was found. Not fitted."""
 CHARS_PER_TOKEN = 4
 """Characters that a token of ``maxTokens`` stands for where no model counts them."""
 
@@ -147,11 +153,13 @@ def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, ad
 
     Of near-duplicates the longest with every sentence of the answer is cited: which one matches best is arbitrary.
     Chunks with all *added* stems come first; an answer without them is hardly one: it is about something else.
-    Where rows are counted, these are the answer.
+    Where rows are counted, or a section is asked for by its number, these are the answer.
     """
     if results.counted:
-        count = sum(len(found.rows) for found in results.counted)
-        return Extract(results.question, counted_sentences(results.counted), COUNTED_SURELY, count)
+        count = sum(len(found.numbers) for found in results.counted)
+        return Extract(results.question, counted_sentences(results.counted), FOUND_SURELY, count)
+    if results.section:
+        return Extract(results.question, section_sentences(results.section), FOUND_SURELY)
     passed = {chunk.chunk_id for chunk in chunks}
     relevant = [chunk for chunk in results.chunks if chunk.chunk_id in passed and (chunk.relevance or 0.0) >= least]
     candidates = [chunk for chunk in relevant if chunk.scores]

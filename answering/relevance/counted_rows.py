@@ -12,7 +12,7 @@ from typing import NamedTuple
 from answering.relevance.named_things import content
 from answering.text.blocks import cells, is_row, table_header
 from answering.text.terms import is_content, stem, words
-from answering.types import Chunk, CountedRows
+from answering.types import Chunk, FoundSentences
 
 ASKS_COUNT = re.compile(r"\bhow many\b|\bnumber of\b", re.IGNORECASE)
 """A question that the functions here are for."""
@@ -44,7 +44,7 @@ class Table(NamedTuple):
     rows: Sequence[tuple[Chunk, int]]
 
 
-def count_rows(question: str, chunks: Sequence[Chunk]) -> tuple[CountedRows, ...]:
+def count_rows(question: str, chunks: Sequence[Chunk]) -> tuple[FoundSentences, ...]:
     """Return the rows that *question* counts, by chunk, in reading order; none where they are not certain.
 
     *chunks* are all of one document. Nothing is counted where another table of it may go on with this one, or has the
@@ -63,7 +63,7 @@ def count_rows(question: str, chunks: Sequence[Chunk]) -> tuple[CountedRows, ...
         return ()
     by_chunk = groupby(rows, key=lambda row: row[0].chunk_id)
     found = [(*group,) for _, group in by_chunk]
-    return tuple(CountedRows(group[0][0], tuple(n for _, n in group)) for group in found)
+    return tuple(FoundSentences(group[0][0], tuple(n for _, n in group)) for group in found)
 
 
 def may_count(question: str, chunk: Chunk) -> bool:

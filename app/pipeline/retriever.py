@@ -13,14 +13,16 @@ from dataclasses import replace
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
+from answering.questions.sections import ASKS_SECTION, asked_section, document_with, sentences_of_section
 from answering.questions.spelling import corrected
 from answering.relevance.alternatives import compared
 from answering.relevance.counted_rows import ASKS_COUNT, count_rows, may_count
 from answering.relevance.features import promise
 from answering.text.sentences import Span, sentence_spans
 from answering.text.terms import question_stems, rare_words
-from answering.types import Chunk, CountedRows, Question, SubqueryResults
+from answering.types import Chunk, FoundSentences, Question, SubqueryResults
 from app.providers.embeddings.vectors import VectorCache, Vectors, aquestion_vectors
+from app.providers.stores.filters import Where
 from app.providers.stores.hybrid import SIMILARITY_SHARE, Candidate, HybridQuery, HybridStore, dimension, highest
 from graph.errors import EmbeddingUnavailable, StoreUnavailable
 
@@ -35,8 +37,8 @@ NEAR_DUPLICATE = 0.9
 """Cosine of two chunks above which they say the same."""
 MAX_ALIKE = 3
 """Candidates of a sub-question that may say the same: a log of each day would else fill the list."""
-MAX_COUNTED = 100
-"""Chunks of the longest document whose rows are counted."""
+MAX_WHOLE = 100
+"""Chunks of the longest document that is seen whole: whose rows are counted, or whose section is looked up."""
 MAX_SENTENCES = 256
 """Most sentences embedded for one question; chunks past that get none, to bound the delay."""
 Searched = tuple[str, HybridQuery, list[Candidate]]
@@ -72,13 +74,14 @@ class HybridRetriever:
                 unique = {hit.key: hit for _, _, row in searched for hit in row}
                 sentences = await self._sentences(list(unique.values()))
                 counted = [await self._counted(question, *found) for found in searched]
+                sections = [await self._section(question, part, query) for part, query, _ in searched]
         except TimeoutError as error:
             if vectors is None:
                 raise EmbeddingUnavailable("The question could not be embedded in time.") from error
             raise StoreUnavailable("The search for chunks did not end in time.") from error
         return tuple(
-            SubqueryResults(part, compared(part, _chunks(query, row, sentences, pool)), rows)
-            for (part, query, row), rows in zip(searched, counted, strict=True)
+            SubqueryResults(part, compared(part, _chunks(query, row, sentences, pool)), rows, section)
+            for (part, query, row), rows, section in zip(searched, counted, sections, strict=True)
         )
 
     async def _search(self, question: Question, texts: Sequence[str], vectors: Vectors, pool: int) -> list[Searched]:
@@ -96,7 +99,7 @@ class HybridRetriever:
 
     async def _counted(
         self, question: Question, part: str, query: HybridQuery, found: Sequence[Candidate]
-    ) -> tuple[CountedRows, ...]:
+    ) -> tuple[FoundSentences, ...]:
         """Return the rows that *part* of *question* counts: of all chunks of the one document that was found with some.
 
         None where several documents have such rows, or where they are of more chunks than an answer may cite.
@@ -106,11 +109,26 @@ class HybridRetriever:
         tables = {hit.chunk.document_id for hit in found if may_count(part, _with_spans(hit.chunk))}
         if len(tables) != 1:
             return ()
-        where = {**(question.where or {}), "document_id": tables.pop()}
-        hits = await self._store.ahybrid([replace(query, keep=None)], MAX_COUNTED + 1, where)
-        chunks = [_with_spans(hit.chunk) for hit in hits.candidates[0]]
-        rows = count_rows(part, chunks) if len(chunks) <= MAX_COUNTED else ()
+        chunks = await self._nearest(query, MAX_WHOLE + 1, {**(question.where or {}), "document_id": tables.pop()})
+        rows = count_rows(part, chunks) if len(chunks) <= MAX_WHOLE else ()
         return rows if len(rows) <= question.max_sources else ()
+
+    async def _section(self, question: Question, part: str, query: HybridQuery) -> tuple[FoundSentences, ...]:
+        """Return the section that *part* of *question* asks for by its number, if just one document has it."""
+        asked = asked_section(part) if ASKS_SECTION.search(part) else None
+        if not asked:
+            return ()
+        document = document_with(asked, await self._nearest(query, CHANNEL_POOL, question.where))
+        if not document:
+            return ()
+        where = {**(question.where or {}), "document_id": document}
+        chunks = await self._nearest(query, MAX_WHOLE, where)
+        return sentences_of_section(asked, chunks)[: question.max_sources]
+
+    async def _nearest(self, query: HybridQuery, most: int, where: Where) -> list[Chunk]:
+        """Return the chunks that are nearest to *query*, of each channel *most*."""
+        hits = await self._store.ahybrid([replace(query, keep=None)], most, where)
+        return [_with_spans(hit.chunk) for hit in hits.candidates[0]]
 
     async def _sentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Sentences]:
         """Return the sentences by ``key``, embedding those stored without vectors."""

@@ -27,7 +27,7 @@ def chunks_of(title: str, *texts: str, page: int | None = None) -> list[Chunk]:
 
 
 def rows(question: str, chunks: list[Chunk]) -> list[str]:
-    return [found.chunk.sentences[n] for found in count_rows(question, chunks) for n in found.rows]
+    return [found.chunk.sentences[n] for found in count_rows(question, chunks) for n in found.numbers]
 
 
 @pytest.mark.parametrize(

@@ -52,4 +52,4 @@ def test_a_row_answers_by_its_columns(question: str, text: str, row: int, can: b
 def test_a_row_that_sums_others_up_is_not_counted() -> None:
     """Of three rows with the value two are members."""
     (counted,) = count_rows("How many members are active?", [chunk_of(MEMBERS)])
-    assert [counted.chunk.sentences[n] for n in counted.rows] == ["| Ada | active |", "| Bo | active |"]
+    assert [counted.chunk.sentences[n] for n in counted.numbers] == ["| Ada | active |", "| Bo | active |"]
