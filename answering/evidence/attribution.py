@@ -11,6 +11,7 @@ from answering.evidence.edits import denies
 from answering.evidence.support import CLEAR_SUPPORT, SUPPORT_BAR, Quote, likely, overlap, quotes, supported
 from answering.ports import ClaimReader, ReadingFailed
 from answering.text.amounts import as_written
+from answering.text.ranges import with_ranges
 from answering.text.sentences import Span
 from answering.text.terms import question_stems, words_of
 from answering.types import Chunk, Passage
@@ -46,7 +47,7 @@ class _Check:
         return [pair for passage in pending if passage for form in self._forms(passage) for pair in form]
 
     def _forms(self, passage: Passage) -> list[tuple[Pair, Pair]]:
-        """Pair the claim with *passage*, as it is and with its amounts as written there, which says the same.
+        """Pair the claim with *passage*, as it is and with its amounts as written there, a bound as its whole range.
 
         Without its question too where half its words, or a number, are only there.
         """
@@ -54,7 +55,8 @@ class _Check:
         echoed = claim_words & words_of(self.question) - found
         echo = 2 * len(echoed) >= len(claim_words) > 0 or any(word[0].isdigit() for word in echoed)
         forms = (self.claim_with_question, self.claim_text)[: 1 + echo]
-        return [((form, passage), (as_written(form, passage.sentences), passage)) for form in forms]
+        told = passage.sentences
+        return [((form, passage), (with_ranges(as_written(form, told), told), passage)) for form in forms]
 
     def score(self, log_odds: Mapping[Pair, float]) -> None:
         """Set every quote's support by what was read; the overlap limits that of a mere "yes" or "no"."""

@@ -15,6 +15,7 @@ from itertools import pairwise
 from answering.evidence.edits import Change, denies, edit_of, is_copy
 from answering.text.amounts import UNITS, unmatched
 from answering.text.blocks import introduction, list_around, row_with_column_names, table_header
+from answering.text.ranges import states_one_end, with_ranges
 from answering.text.sentences import Span, code_spans, code_within, is_question, sentence_spans, verbatim_spans
 from answering.text.terms import is_content, stem, without_accents, words_of
 from answering.types import Chunk, Passage
@@ -136,9 +137,11 @@ def _nearest(sentence: str, chunk: Chunk, question_terms: Collection[str]) -> Qu
     near = [n for n in beside if start - spans[n][0] <= most >= spans[n][1] - end] or [*range(first, last + 1)]
     window = chunk.text[spans[near[0]][0] : spans[near[-1]][1]]
     ordered = f"{lead} {text}" if denies(lead) else text  # "Do not:", "Smoke."
-    contradiction, copy = (None, False) if asks else (edit_of(sentence, ordered), is_copy(sentence, ordered))
+    said = with_ranges(sentence, [text])  # an end of a range, as a bound, changes nothing
+    contradiction, copy = (None, False) if asks else (edit_of(said, ordered), is_copy(said, ordered))
     if contradiction in (None, "condition"):  # a lost condition alone decides nothing where a reader reads
-        if unmatched(sentence, (text, title) if copy else (window, title, " ".join(question_terms))):
+        stated = (text, title) if copy else (window, title, " ".join(question_terms))
+        if unmatched(sentence, stated) or states_one_end(sentence, text):
             contradiction = "amount"
         elif _unknown_name(sentence, f"{title} {chunk.text}", question_terms):
             contradiction = "name"

@@ -14,6 +14,7 @@ from answering.text.amounts import unmatched
 from answering.text.sentences import sentence_spans, verbatim_spans
 from answering.types import Chunk
 from app.providers.rerank.reader import OnnxReader
+from tests.support.verifying import quotes_of, verified
 
 TEXT = (
     "The Alpha pump holds 40 litres. It was built in Leeds in 1998. The warranty lasts two years and does not cover "
@@ -89,6 +90,24 @@ async def test_the_reader_tells_what_words_do_not(reader: OnnxReader) -> None:
     true = await read_support(reader, "If you work on a holiday, you are given another free day.", text)
     false = await read_support(reader, "If you work on a holiday, you are paid twice as much.", text)
     assert true > SUPPORT_BAR > false
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kept"),
+    [
+        ("A delivery takes up to 5 working days.", True),
+        ("A delivery takes at least 3 working days.", True),
+        ("A delivery takes 3 days.", False),
+        ("A delivery takes 5 working days.", False),
+        ("The office is open until 17:00.", True),
+        ("The office is open until 9:00.", False),
+    ],
+)
+async def test_one_end_of_a_range_is_its_bound_and_nothing_more(reader: OnnxReader, sentence: str, kept: bool) -> None:
+    """A bound is read as the whole range; one end alone is another amount."""
+    text = "A delivery takes 3 to 5 working days within the country. The office is open from 9:00 to 17:00."
+    sentences = await verified(sentence, [chunk(text, "Orders")], reader=reader, attribute=True)
+    assert bool(quotes_of(sentences)) == kept
 
 
 async def test_nothing_read_saves_a_contradiction(reader: OnnxReader) -> None:
