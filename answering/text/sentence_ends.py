@@ -21,6 +21,7 @@ GOES_ON = re.compile(
             rf"{_WEEKDAY}\s*{CUT}(?:[,\d]|{_WEEKDAY})",
             rf"{_DAY_OF_MONTH}\s*{CUT}{_MONTH}",
             rf"{_GERMAN_ORDINAL}\s*{CUT}[^\W\d_]",
+            rf"\.{CUT}[/\\]",  # a path: "./configure", "../docs"
             f"[」』]{CUT}(?:と|って)",  # a quotation in Japanese: "「…？」と聞いた"
         )
     )

@@ -73,6 +73,7 @@ def test_a_word_that_may_be_an_abbreviation_ends_a_sentence_before_another() -> 
         "Visits are by appt. only, see Sched. 4 of the act.",
         "La Dra. Ibarra vive en la Av. Norte núm. 8.",
         "The mill has 30 stones.⁷,⁸",
+        "Run ./configure, or ../run.sh from below.",
     ],
 )
 def test_a_sentence_goes_on_after_a_point(sentence: str) -> None:
