@@ -54,6 +54,7 @@ _REFERS = frozenset("it its he his she her they them their this that these those
 OPENING = 3
 """Words of a sentence among which its subject stands."""
 _NAME = re.compile(r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)+")
+_VERSION = re.compile(r"(?<![\w.])v?(\d+\.\d+\.\d+)(?![\w]|\.\d)")
 _FIELD = re.compile(r"[^:.|]{1,40}:\s")
 
 
@@ -111,7 +112,7 @@ def is_about_other_things(question: str, chunk: Chunk, n: int | None) -> bool:
     Where the reader is sure of a sentence it need not name all things.
     """
     text = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
-    if names_another(question, text):
+    if names_another(question, text) or _is_of_other_version(question, f"{chunk.chapter}\n{text}"):
         return True
     if n is None:
         return False
@@ -125,6 +126,12 @@ def is_about_other_things(question: str, chunk: Chunk, n: int | None) -> bool:
         return True
     unsure = chunk.reading.sentences[n] - chunk.reading.null < SURE_MARGIN
     return unsure and _lacks_thing(question, chunk, said)
+
+
+def _is_of_other_version(question: str, text: str) -> bool:
+    """Whether *question* names a version such as 2.2.1 that *text* does not, and *text* another one."""
+    asked, told = (frozenset(_VERSION.findall(said)) for said in (question, text))
+    return not asked <= told and bool(told)
 
 
 def _lacks_thing(question: str, chunk: Chunk, said: str) -> bool:

@@ -2,7 +2,15 @@
 
 import pytest
 
-from answering.questions.sections import MAX_SENTENCES, asked_section, document_with, sentences_of_section
+from answering.questions.sections import (
+    BARE,
+    MAX_SENTENCES,
+    NO_FIT,
+    WITH_NOUN,
+    asked_section,
+    document_with,
+    sentences_of_section,
+)
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk
 
@@ -25,6 +33,9 @@ def chunk(section: str, text: str = "It is so.", document: str = "d", index: int
         ("Summarise clause no. 7", "clause", "7"),
         ("What does art. 3 of the statutes say about fees?", "article", "3"),
         ("What do the statutes say in article 3?", "article", "3"),
+        ("What was fixed in Quill 2.3.1?", "version", "2.3.1"),
+        ("known issues of 2.2.0", "version", "2.2.0"),
+        ("What changed in 2025?", None, None),
         ("What does part 4711 cost?", None, None),
         ("When does section 2.1 apply?", None, None),
         ("According to article 3, when is the fee due?", None, None),
@@ -42,17 +53,21 @@ def test_a_question_for_all_of_a_section_is_told_from_one_about_it(
 @pytest.mark.parametrize(
     ("question", "heading", "fit"),
     [
-        ("article 4", "Article 4 Board", 2),
-        ("article 4", "Art. 4: Board", 2),
-        ("article 4", "4. Board", 1),
-        ("article 4", "4.1 Elections", 0),
-        ("article 4", "Section 4 Board", 0),
-        ("article 4", "Article 14 Seat", 0),
-        ("section 2.1", "2.1 Leave", 1),
-        ("section 2.1", "2.10 Sabbatical", 0),
-        ("§ 7", "§ 7 Notice", 2),
-        ("appendix A", "Appendix A", 2),
-        ("appendix A", "A day out", 0),
+        ("article 4", "Article 4 Board", WITH_NOUN),
+        ("article 4", "Art. 4: Board", WITH_NOUN),
+        ("article 4", "4. Board", BARE),
+        ("article 4", "4.1 Elections", NO_FIT),
+        ("article 4", "Section 4 Board", NO_FIT),
+        ("article 4", "Article 14 Seat", NO_FIT),
+        ("section 2.1", "2.1 Leave", BARE),
+        ("section 2.1", "2.10 Sabbatical", NO_FIT),
+        ("§ 7", "§ 7 Notice", WITH_NOUN),
+        ("appendix A", "Appendix A", WITH_NOUN),
+        ("appendix A", "A day out", NO_FIT),
+        ("What changed in 2.3?", "2.3.0 (30 June 2025)", BARE),
+        ("What changed in 2.3?", "Version 2.3", WITH_NOUN),
+        ("What changed in 2.3?", "2.3.1 (22 August)", NO_FIT),
+        ("What changed in version 2.3.0?", "[v2.3.0] - 2025-06-30", WITH_NOUN),
     ],
 )
 def test_a_heading_fits_by_its_number(question: str, heading: str, fit: int) -> None:
@@ -91,3 +106,34 @@ def test_its_first_sentences_answer_in_reading_order() -> None:
     assert [first.chunk.sentences[n] for n in first.numbers] == ["The board has five members.", "They serve two years."]
     assert second.chunk.chunk_index == 2
     assert len(second.numbers) == MAX_SENTENCES - 2
+
+
+def test_a_clause_within_a_section_is_found_by_the_number_that_opens_it() -> None:
+    """To the next clause that is not below it; a heading with the number comes first."""
+    text = "4.1 Pay is monthly. 4.2 The firm may deduct:\n\n4.2.1 loans. This is rare.\n\n4.3 Reviews are in April."
+    asked = asked_section("What does clause 4.2 say?")
+    assert asked
+    (found,) = sentences_of_section(asked, [chunk("4. Pay", text), chunk("Notes", "It costs 4.2 euros.", index=1)])
+    assert " ".join(found.chunk.sentences[n] for n in found.numbers).startswith("4.2 The firm may deduct")
+    assert "4.3" not in " ".join(found.chunk.sentences[n] for n in found.numbers)
+    headed = chunk("4.2 Deductions", "The firm may deduct loans.", index=2)
+    assert sentences_of_section(asked, [chunk("4. Pay", text), headed]) == ((headed, (0,)),)
+
+
+def test_of_a_version_the_part_that_is_asked_for_is_quoted() -> None:
+    """What was fixed is not what was added; "changed" asks for all of it."""
+    chunks = [
+        chunk("Added", "A dark theme.", chapter="2.3.0 (June)", index=0),
+        chunk("Bug fixes", "No crash on start.", chapter="2.3.0 (June)", index=1),
+        chunk("Fixed", "Spelling.", chapter="2.3.1 (August)", index=2),
+    ]
+
+    def quoted(question: str) -> list[str]:
+        asked = asked_section(question)
+        found = sentences_of_section(asked, chunks) if asked else ()
+        return [part.chunk.sentences[n] for part in found for n in part.numbers]
+
+    assert quoted("What was fixed in 2.3?") == ["No crash on start."]
+    assert quoted("What's new in version 2.3?") == ["A dark theme."]
+    assert quoted("What changed in 2.3?") == ["A dark theme.", "No crash on start."]
+    assert quoted("What was removed in 2.3?") == []

@@ -36,14 +36,38 @@ After five years a sabbatical may be taken.
 ## Appendix B Contacts
 
 The works council is reached on extension 440.
+
+## 7. Pay
+
+7.1 Pay is monthly.
+
+7.2 The firm may deduct loans. It tells you first.
+
+7.3 Reviews are in April.
+"""
+RELEASES = """# Quill release notes
+
+## 2.3.1 (22 August)
+
+### Fixed
+- A crash with many images.
+
+## 2.3.0 (30 June)
+
+### Added
+- Shared glossaries.
+
+### Removed
+- The built-in FTP client. A new one is planned for 2.4.1.
 """
 
 
 @pytest.fixture
 async def client(client: httpx.AsyncClient) -> httpx.AsyncClient:
-    """A caller on this machine, over the statutes of a club and a handbook."""
+    """A caller on this machine, over the statutes of a club, a handbook and release notes."""
     await upload(client, "statutes.md", STATUTES.encode())
     await upload(client, "handbook.md", HANDBOOK.encode())
+    await upload(client, "releases.md", RELEASES.encode())
     return client
 
 
@@ -56,6 +80,9 @@ async def client(client: httpx.AsyncClient) -> httpx.AsyncClient:
         ("What is in § 2.10?", ["After five years a sabbatical may be taken."]),
         ("What does chapter 2 cover?", ["28 days", "sabbatical may be taken."]),
         ("What does appendix B contain?", ["extension 440."]),
+        ("What does clause 7.2 say?", ["7.2 The firm may deduct loans.", "It tells you first."]),
+        ("What was fixed in 2.3.1?", ["A crash with many images."]),
+        ("What's new in Quill 2.3?", ["Shared glossaries."]),
     ],
 )
 async def test_a_section_is_quoted_by_its_number(client: httpx.AsyncClient, question: str, quotes: list[str]) -> None:
@@ -64,7 +91,15 @@ async def test_a_section_is_quoted_by_its_number(client: httpx.AsyncClient, ques
     assert [quote in row["quote"] for quote, row in zip(quotes, body["evidence"], strict=True)] == [True] * len(quotes)
 
 
-@pytest.mark.parametrize("question", ["What does article 7 say?", "What does article 4 of the handbook say?"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does article 9 say?",
+        "What does article 4 of the handbook say?",
+        "What does clause 7.4 say?",
+        "What was fixed in 2.2.1?",
+    ],
+)
 async def test_a_section_that_is_not_there_is_declined(client: httpx.AsyncClient, question: str) -> None:
     """No other section stands in for it."""
     body = (await client.post("/query", json={"query": question})).json()
