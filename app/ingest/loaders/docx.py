@@ -47,6 +47,8 @@ _USUAL = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{2,4})[.)]")
 _MARKS = ("fldSimple", "oMath", "vanish", "txbxContent", "ddList", "ruby", "bdo", "dir", "headerRef", "footerRef")
 _CHANGED = re.compile(rf"[:<](?:{'|'.join(_MARKS)})".encode())
 """What a part has that is to be changed; other parts stay as they are."""
+_NOTE_ID = re.compile(r"(?:foot|end)note-\d+")
+_NOTE_ITEM = re.compile(rf'<li id="{_NOTE_ID.pattern}"')
 _IGNORED = re.compile(r"An unrecognised element was ignored: (?:\{.*\}|.*:)?(\w+)")
 
 
@@ -69,10 +71,34 @@ def load(data: bytes, source: str) -> LoadedDocument:
             external_file_access=False,
         )
         unread = _unread(archive, main, [message.message for message in result.messages])
-    body = _NUMBERED.sub(_placed, _BACK_LINK.sub("", result.value))
+    body = _NUMBERED.sub(_placed, _notes_in_place(_BACK_LINK.sub("", result.value)))
     page = f'<meta charset="utf-8"><title>{escape(title)}</title>{body}'
     document = html.load(page.encode(), source)
     return document.model_copy(update={"notes": (*document.notes, *hidden_note(hidden), *unread)})
+
+
+def _notes_in_place(body: str) -> str:
+    """Return HTML of mammoth with each footnote and endnote below its paragraph, in its item or in its cell.
+
+    mammoth writes all of them as a list at the end.
+    """
+    if not _NOTE_ITEM.search(body):
+        return body
+    tree = html.parsed(body)
+    for note in tree.find_all("li", id=_NOTE_ID):
+        mark = tree.find("a", href=f"#{note['id']}")
+        block = mark.find_parent(["p", "li", "td", "th"]) if mark else None
+        if not (mark and block):
+            continue
+        text = tree.new_tag("p")
+        text.string = " ".join(note.get_text(" ").split())
+        note.extract()
+        (mark.find_parent("sup") or mark).extract()
+        if block.name == "p":
+            block.insert_after(text)
+        else:
+            block.append(text)
+    return str(tree)
 
 
 def _whole(archive: ZipFile, main: str) -> tuple[bytes, list[str]]:

@@ -6,6 +6,7 @@ told from a header and its first row of data by what data has: digits where the 
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 MAX_UNIT_CHARS = 12  # longest unit of a column
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -75,8 +76,12 @@ def _has_units(upper: list[str], lower: list[str], data: list[list[str]]) -> boo
 
 
 def _carried(upper: list[str], lower: list[str]) -> list[str]:
-    """Return the upper row with the name of a group in each of its columns."""
+    """Return the upper row with the name of a group in each of its columns.
+
+    Where a name is repeated, merged cells were filled: what is empty beside them is of no group.
+    """
+    filled = any(group and group == following for group, following in pairwise(upper[1:]))
     carried = upper[:1]
     for group, name in zip(upper[1:], lower[1:], strict=True):
-        carried.append(group or (carried[-1] if name and len(carried) > 1 else ""))
+        carried.append(group or (carried[-1] if name and len(carried) > 1 and not filled else ""))
     return carried

@@ -21,7 +21,7 @@ from app.ingest.loaders.html_content import (
     plain_text,
 )
 from app.ingest.loaders.html_controls import settle_marks, write_controls
-from app.ingest.loaders.html_table import pairs_of, rows_of
+from app.ingest.loaders.html_table import pairs_of, rows_of, write_nested
 from app.ingest.loaders.outline import Outline, fenced, table_text
 from app.ingest.loaders.text_encoding import decode
 
@@ -87,6 +87,7 @@ class HtmlBlocks:
 
     def add(self, root: Tag) -> None:
         """Add everything below ``root``."""
+        write_nested(root)
         layout: set[int] = set()  # tables that arrange a page: with tables, code or headings in them
         for inner in root.find_all(["table", "pre", *HEADINGS]):
             table = inner.find_parent("table")

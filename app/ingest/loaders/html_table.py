@@ -1,6 +1,7 @@
 """Read HTML tables: rows whose cells may stand in several columns and rows, or labels, each with its value."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from bs4 import Tag
@@ -77,3 +78,18 @@ def _have_no_header(rows: list[list[str]]) -> bool:
 def _line(cells: list[str]) -> str:
     label, value = cells if len(cells) == 2 else ("", " ".join(cells))
     return f"{label.removesuffix(':')}: {value}".rstrip() if label else value
+
+
+def write_nested(root: Tag) -> None:
+    """Make text of a table in a cell of a table with a header: ``Projector: 2; Screen: 1``.
+
+    A header has two names or more in a row. A table without one that holds others arranges a page.
+    """
+    rows = Counter((id(name.find_parent("table")), id(name.parent)) for name in root.find_all("th"))
+    headed = {table for (table, _), names in rows.items() if names > 1}
+    for table in reversed(root.find_all("table") if headed else ()):
+        if id(table.find_parent("table")) in headed:
+            lines = [
+                [" ".join(inline_text(cell).split()) for cell in row.find_all(("th", "td"))] for row in table("tr")
+            ]
+            table.replace_with(f" {'; '.join(': '.join(filter(None, line)) for line in lines if any(line))} ")

@@ -64,7 +64,7 @@ def _page_frame(converter: "_Converter", pages: Sequence[Any], kind: str) -> str
 
 
 class _Converter:
-    """Writes HTML, and collects the texts of notes, which follow the text."""
+    """Writes HTML, and collects the texts of notes, which follow their paragraph, or, of headings, the text."""
 
     def __init__(self, title_styles: set[str | None]) -> None:
         self.notes: list[str] = []
@@ -103,8 +103,13 @@ class _Converter:
                 return self._cell(element)
             case _ if name in _SKIPPED:
                 return ""
-        tag = _TAGS.get(name)
-        return f"<{tag}>{self.html(element)}</{tag}>" if tag else self.html(element)
+        tag, first = _TAGS.get(name), len(self.notes)
+        inside = self.html(element)
+        if tag != "p":
+            return f"<{tag}>{inside}</{tag}>" if tag else inside
+        notes = "".join(f"<p>{note}</p>" for note in self.notes[first:])
+        del self.notes[first:]
+        return f"<p>{inside}</p>{notes}"
 
     def _cell(self, element: Any) -> str:
         """Return a cell as often as it is repeated; a sheet's empty rest of a row is one cell."""

@@ -48,7 +48,7 @@ def _add_table(outline: Outline, rows: Sequence[Row]) -> None:
         outline.add(" ".join(" ".join(row).split()))
     if below:
         columns = sorted({at for row in below for at, cell in enumerate(row) if cell.strip()})
-        table = one_header([[row[at] for at in columns if at < len(row)] for row in below])
+        table = one_header([[row[at] if at < len(row) else "" for at in columns] for row in below])
         outline.add(table_text(filled_down(table)), "table")
 
 

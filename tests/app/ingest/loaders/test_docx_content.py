@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -108,3 +109,33 @@ def test_page_headers_and_footers_are_read_once(tmp_path: Path) -> None:
     put(second.first_page_header, written("An unused first page"))
     made.save(str(path := tmp_path / "a.docx"))
     assert texts(load_one(path)) == ["Number L-806", "Twelve crates of tiles.", "Pay by 3 June. Page 1"]
+
+
+def test_a_footnote_stands_below_its_paragraph(tmp_path: Path) -> None:
+    """Not at the end, in the last section; its mark, which reads as a citation, is left out."""
+    made = docx.Document()
+    for text, note in (("First", 2), ("Second", None)):
+        made.add_heading(text, 1)
+        mark = f'<w:r><w:footnoteReference w:id="{note}"/></w:r>' if note else ""
+        put(made, written(f"Of the {text.lower()}."), mark)
+    made.save(path := tmp_path / "a.docx")
+    body = f'<w:footnote w:id="2"><w:p>{written("Not in August.")}</w:p></w:footnote>'
+    kind = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
+    relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
+    added = {
+        "</Types>": f'<Override PartName="/word/footnotes.xml" ContentType="{kind}"/>',
+        "</Relationships>": f'<Relationship Id="n1" Type="{relation}" Target="footnotes.xml"/>',
+    }
+    with zipfile.ZipFile(path) as source, zipfile.ZipFile(noted := tmp_path / "b.docx", "w") as target:
+        for name in source.namelist():
+            content = source.read(name)
+            if name in ("[Content_Types].xml", "word/_rels/document.xml.rels"):
+                for end, element in added.items():
+                    content = content.replace(end.encode(), f"{element}{end}".encode())
+            target.writestr(name, content)
+        target.writestr("word/footnotes.xml", f"<w:footnotes {SPACES}>{body}</w:footnotes>")
+    assert [(block.section, block.text) for block in load_one(noted).blocks] == [
+        ("First", "Of the first."),
+        ("First", "Not in August."),
+        ("Second", "Of the second."),
+    ]

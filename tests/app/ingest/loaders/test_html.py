@@ -69,6 +69,14 @@ def test_layout_tables_are_read_through(tmp_path: Path) -> None:
     assert texts(load_one(path)) == ["One.", "Two."]
 
 
+def test_a_table_in_a_cell_of_data_is_text_of_that_cell(tmp_path: Path) -> None:
+    """A table with a header keeps its rows, whatever its cells hold; one that arranges a page is read through."""
+    inner = "<table><tr><td>Projector</td><td>2</td></tr><tr><td>Screen</td></tr></table>"
+    data = f"<tr><th>Room</th><th>Has</th></tr><tr><td>Ant</td><td>New: {inner}</td></tr><tr><td>Bee</td><td></td></tr>"
+    (path := tmp_path / "a.html").write_text(f"<h1>Rooms</h1><table><tr><td><table>{data}</table></td></tr></table>")
+    assert texts(load_one(path)) == ["| Room | Has |\n| Ant | New: Projector: 2; Screen |\n| Bee |  |"]
+
+
 def test_declared_encoding_of_html(tmp_path: Path) -> None:
     """The encoding a page declares is used."""
     (path := tmp_path / "a.html").write_bytes("<meta charset=iso-8859-2><p>Łódź żółw</p>".encode("iso-8859-2"))

@@ -37,16 +37,16 @@ RTF = r"""{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0 Arial;}}{\stylesheet{\s0 No
 
 
 def test_an_opendocument_text(tmp_path: Path) -> None:
-    """Title, headings, lists, tables and notes are read; deleted text is not, and a hidden section is named."""
+    """Title, headings, lists, tables, notes below their paragraph; no deleted text; a hidden section is named."""
     with zipfile.ZipFile(path := tmp_path / "a.odt", "w") as archive:
         archive.writestr("content.xml", ODT)
     document = load_one(path)
     assert (document.title, document.notes) == ("Site rules", ("a hidden section is not read",))
     assert [(block.section, block.text) for block in document.blocks] == [
         ("Opening", "Opens at 8 am."),
+        ("Opening", "Not on Sundays."),
         ("Opening", "- Badge"),
         ("Opening", "| Part | Size | Price |\n| Bolt |  | 2 |"),
-        ("Opening", "Not on Sundays."),
     ]
 
 

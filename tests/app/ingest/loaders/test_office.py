@@ -164,7 +164,7 @@ def test_excel(tmp_path: Path) -> None:
             "table",
             (
                 "| Part | Price | Share | Ordered | Left |\n| Bolt | 0.3 | 15.5% | 2026-05-01 | TRUE |\n"
-                "| Nut | 3 |  | 2026-05-01 08:30:00 |"
+                "| Nut | 3 |  | 2026-05-01 08:30:00 |  |"
             ),
         ),
         ("Days", "table", "| Holiday |\n| 2026-08-01 |"),

@@ -141,6 +141,29 @@ def test_merged_and_hidden_cells(tmp_path: Path) -> None:
     assert document.notes == ('not read on the sheet "Sheet": 1 hidden row, 1 hidden column, 1 comment',)
 
 
+def test_a_group_of_columns_ends_with_its_merged_cells(tmp_path: Path) -> None:
+    """A column beside a merged name of two others is of no group, and an empty cell at the end of a row stays one."""
+    made = openpyxl.Workbook()
+    sheet = made.active
+    assert sheet is not None
+    for row in (
+        ["Region", "Half-year 1", None, None, "Half-year 2"],
+        [None, "Pumps", "Valves", "Growth", "Pumps", "Valves"],
+        ["North", 1, 2, 5, 3, 4],
+        ["South", 11, 12, 15, 13, None],
+    ):
+        sheet.append(row)
+    for merged in ("B1:C1", "E1:F1"):
+        sheet.merge_cells(merged)
+    made.save(path := tmp_path / "a.xlsx")
+    (table,) = texts(load_one(path))
+    assert table.split("\n") == [
+        "| Region | Half-year 1 Pumps | Half-year 1 Valves | Growth | Half-year 2 Pumps | Half-year 2 Valves |",
+        "| North | 1 | 2 | 5 | 3 | 4 |",
+        "| South | 11 | 12 | 15 | 13 |  |",
+    ]
+
+
 def test_what_lies_on_the_cells(tmp_path: Path) -> None:
     """A text box is read below the table of its sheet, and a chart is named."""
     with xlsxwriter.Workbook(path := tmp_path / "a.xlsx") as made:
