@@ -14,7 +14,7 @@ from answering.text.blocks import cells, is_row, table_header
 from answering.text.terms import is_content, stem, words
 from answering.types import Chunk, FoundSentences
 
-ASKS_COUNT = re.compile(r"\bhow many\b|\bnumber of\b", re.IGNORECASE)
+ASKS_COUNT = re.compile(r"\bhow many\b|\b(?:the|total) number of\b", re.IGNORECASE)
 """A question that the functions here are for."""
 LONGEST_VALUE = 4
 """Words of the longest cell that is a value; a longer one is a text."""

@@ -13,6 +13,8 @@ from app.ingest.loaders.text_lines import LED, joined_lines, led_entries
 from app.ingest.loaders.text_pages import Paragraph, paragraphs
 
 UNDERLINE = re.compile(r"\s*([=\-~^*#])\1{2,}\s*$")
+_MARKED = re.compile(r"\s*(=+|#{2,})\s+([^\s=#].*?)\s+\1\s*")
+"""A heading between marks: "=== Meeting of 13 May ===", as wikis write it too."""
 ALIGNED = re.compile(r"\S(?: {3,}|\t)\S|^\s*\|.*\|\s*$")
 MAX_HEADING_CHARS = 70
 MAX_HEADING_WORDS = 10
@@ -77,7 +79,10 @@ def _is_chapter(line: str, below: str) -> bool:
 
 
 def _after_ruled(outline: Outline, lines: list[str], page: int | None) -> list[str]:
-    """Open the underlined heading a paragraph starts with, if any; return the other lines."""
+    """Open the heading a paragraph starts with, underlined or between marks, if any; return the other lines."""
+    if marked := _MARKED.fullmatch(lines[0]):
+        outline.heading(len(marked[1]), marked[2], page)
+        return lines[1:]
     if len(lines) >= 3 and UNDERLINE.match(lines[0]) and UNDERLINE.match(lines[2]):
         lines = lines[1:]  # ruled above and below
     if len(lines) >= 2 and (rule := UNDERLINE.match(lines[1])) and not UNDERLINE.match(lines[0]):

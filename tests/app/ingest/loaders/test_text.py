@@ -58,6 +58,19 @@ def test_underlined_headings_and_pages(tmp_path: Path) -> None:
     assert places(document) == [(None, "One", 1, "Text one."), (None, "One", 2, "Text two.")]
 
 
+def test_headings_between_marks(tmp_path: Path) -> None:
+    """As wikis and minutes write them; a sum or a rule is none."""
+    text = "= Club =\n\n=== Meeting of 11 May ===\nRent is 54.\n\n=== Meeting of 13 June ===\n\n7 = 7\n\n=====\n"
+    (path := tmp_path / "a.txt").write_text(text)
+    document = load_one(path)
+    assert document.title == "Club"
+    assert [(section, shown) for _, section, _, shown in places(document)] == [
+        ("Meeting of 11 May", "Rent is 54."),
+        ("Meeting of 13 June", "7 = 7"),
+        ("Meeting of 13 June", "====="),
+    ]
+
+
 def test_lines_in_a_row_are_no_headings(tmp_path: Path) -> None:
     """Short lines that follow each other are lines, each a sentence of its own; the first is the title."""
     lines = ["Reception 555 0100", "Security 555 0199", "Nurse 555 0123"]
