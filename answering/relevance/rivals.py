@@ -7,7 +7,7 @@ dog is no cat.
 import re
 from collections.abc import Container, Iterator, Sequence
 
-from answering.relevance.things import ARTICLES, PREPOSITIONS, is_participle, referred_to, things_named
+from answering.relevance.things import ARTICLES, PREPOSITIONS, referred_to, things_named
 from answering.text.blocks import row_with_column_names
 from answering.text.terms import AUXILIARIES, coverage, is_content, question_stems, stem, stems, vocabulary
 from answering.types import Chunk
@@ -82,7 +82,7 @@ def _before_same_word(asked: Sequence[str], at: int, things: Container[str], nam
             before = place - 1
             while before > 0 and names[before] in AUXILIARIES:
                 before -= 1
-            may_be_noun = name == following and before == place - 1 and not is_participle(name)
+            may_be_noun = name == following and before == place - 1 and not name.endswith("ed")
             if stem(following) in things or not may_be_noun:
                 yield before
 

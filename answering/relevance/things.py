@@ -82,7 +82,7 @@ def things_named(question: str) -> frozenset[str]:
             continue
         if do_verb and end - start > 1:
             end, do_verb = end - 1, False
-        while end > start and tags[end - 1] == "c" and is_participle(tokens[end - 1].lower()):
+        while end > start and tags[end - 1] == "c" and _is_participle(tokens[end - 1].lower()):
             end -= 1
         named += tokens[start:end]
     return frozenset(stem for token in named for stem in stems(token)) - _NO_THINGS
@@ -102,8 +102,7 @@ def _tag(token: str, *, first: bool) -> str:
     return "C" if token[0].isupper() and not first else "c"
 
 
-def is_participle(word: str) -> bool:
-    """Whether *word*, in small letters, may be a past participle."""
+def _is_participle(word: str) -> bool:
     return word in _IRREGULAR or word.endswith("ed")
 
 

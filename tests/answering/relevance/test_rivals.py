@@ -42,6 +42,7 @@ def statements(question: str, text: str, section: str | None = None) -> list[str
             "The marrick station's dish is 13 metres wide.",
         ),
         ("How much can the crane lift?", "The forklift lifts 900 kilograms.", "The crane lifts 900 kilograms."),
+        ("Which rooms have lunch included?", "Breakfast included: yes.", "lunch included: yes."),
     ],
 )
 def test_the_thing_asked_for_stands_in_the_place_of_its_rival(question: str, text: str, statement: str) -> None:
