@@ -6,15 +6,10 @@ from math import log1p
 from typing import NamedTuple
 
 from answering.evidence.verify import copied
-from answering.extract.sentences import (
-    Sentence,
-    answering_sentences,
-    counted_sentences,
-    section_sentences,
-    written,
-)
+from answering.extract.sentences import Sentence, answering_sentences, found_sentences, written
 from answering.ports import PassageReader
 from answering.questions.definitions import asked_term
+from answering.relevance.dates import DATED, later_section
 from answering.relevance.graders import OTHER_LABEL_FACTOR, Logistic, extractive_confidence, logit
 from answering.relevance.possible_answers import are_of_kind
 from answering.relevance.rivals import with_thing_asked_for
@@ -157,9 +152,9 @@ def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, ad
     """
     if results.counted:
         count = sum(len(found.numbers) for found in results.counted)
-        return Extract(results.question, counted_sentences(results.counted), FOUND_SURELY, count)
+        return Extract(results.question, found_sentences(results.counted), FOUND_SURELY, count)
     if results.section:
-        return Extract(results.question, section_sentences(results.section), FOUND_SURELY)
+        return Extract(results.question, found_sentences(results.section), FOUND_SURELY)
     passed = {chunk.chunk_id for chunk in chunks}
     relevant = [chunk for chunk in results.chunks if chunk.chunk_id in passed and (chunk.relevance or 0.0) >= least]
     candidates = [chunk for chunk in relevant if chunk.scores]
@@ -175,6 +170,8 @@ def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, ad
     sentences = answering_sentences(fullest, results.question)
     factor = 1.0 if _shows(added, fullest, [sentence.text for sentence in sentences]) else OTHER_LABEL_FACTOR
     sentences += _second(results.question, candidates, best)
+    if DATED.search(f"{best.chapter} {best.section}") and (later := later_section(relevant, best)):
+        sentences += answering_sentences(later, results.question)
     return Extract(
         results.question, sentences, (best.answers or 0.0) * factor, chunk=best, nearer=results.chunks.index(best)
     )

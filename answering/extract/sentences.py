@@ -156,24 +156,14 @@ def _pieces(chunk: Chunk, n: int, score: float) -> list[Sentence]:
     return [Sentence(chunk.chunk_id, start, end, text, score, 0.0, bullet(chunk, n))]
 
 
-def counted_sentences(counted: Sequence[FoundSentences]) -> tuple[Sentence, ...]:
-    """Return the rows that were counted, after the header of the first of them, which matters less than they do."""
-    header = table_header(counted[0].chunk, counted[0].numbers[0])
+def found_sentences(found: Sequence[FoundSentences]) -> tuple[Sentence, ...]:
+    """Return the rows that were counted, or a section, below the header of the first row, which matters less."""
+    header = table_header(found[0].chunk, found[0].numbers[0])
     return tuple(
         piece
-        for at, found in enumerate(counted)
-        for n in (*(header if at == 0 else ()), *found.numbers)
-        for piece in _pieces(found.chunk, n, float(n not in header))
-    )
-
-
-def section_sentences(section: Sequence[FoundSentences]) -> tuple[Sentence, ...]:
-    """Return the sentences of a section that was asked for, in reading order; the first one matters most."""
-    return tuple(
-        piece
-        for at, found in enumerate(section)
-        for n in found.numbers
-        for piece in _pieces(found.chunk, n, float(at == 0 and n == found.numbers[0]))
+        for at, part in enumerate(found)
+        for n in (*(header if at == 0 else ()), *part.numbers)
+        for piece in _pieces(part.chunk, n, float(n not in header))
     )
 
 
