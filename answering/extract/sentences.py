@@ -16,6 +16,7 @@ from answering.text.blocks import (
     is_fenced,
     is_long_code,
     labels_above,
+    limits_of,
     list_around,
     table_header,
     table_rows,
@@ -67,7 +68,8 @@ def answering_sentences(chunk: Chunk, question: str, most: int = MAX_SENTENCES) 
     """Choose the *most* sentences of an assessed chunk that answer best, in reading order.
 
     A table row comes with its header, a lead-in with what it introduces, and an item of a list from its beginning, with
-    its lead-in. Steps are quoted from the first to the last, and so is a list of which the best sentences are.
+    its lead-in; what limits a sentence follows it. Steps are quoted from the first to the last, and so is a list of
+    which the best sentences are.
     """
     of_kind = are_of_kind(question, chunk)
     first = {start for (start, _), best in zip(chunk.spans, of_kind, strict=True) if best}
@@ -79,7 +81,8 @@ def answering_sentences(chunk: Chunk, question: str, most: int = MAX_SENTENCES) 
     chosen = {s.start: s for s in (best, *further)}
     numbers = [chunk.spans.index((s.start, s.end)) for s in chosen.values()]
     introduced = introduced_by(chunk, numbers[0])[:MAX_ITEMS]
-    added, headers = [*introduced], {header for n in numbers for header in table_header(chunk, n)}
+    limits = [limit for n in numbers for limit in limits_of(chunk, n)]
+    added, headers = [*introduced, *limits], {header for n in numbers for header in table_header(chunk, n)}
     if _ASKS_ALL.search(question) and headers and len(rows := table_rows(chunk, min(headers))) <= MAX_ITEMS:
         added += rows
     for n in numbers:

@@ -18,6 +18,11 @@ _FENCED = re.compile(r"\n[ \t]*```[^\n`]*\n[ \t]*\Z")
 INTRODUCES = re.compile(r"[^.!?…]\Z|\b(?:following|as follows|below)\b")
 """A sentence before a list or code that introduces it."""
 
+_LIMITS = re.compile(
+    r"(?:After(?:wards| that| this)|Otherwise|However|But|Except|Exceptions?|(?:Beyond|Above) th(?:at|is)|Until then"
+    r"|If not|Th(?:is|at|ese) do(?:es)? not|(?:It|They) do(?:es)? not apply)\b"
+)
+"""The beginning of a sentence that says where the one before it ends or does not hold."""
 _BAR = re.compile(r"(?<!\\)\|")
 LONGEST_LABEL = 5
 """Words of an item that is no more than a label of those below it."""
@@ -161,6 +166,12 @@ def texts_to_read(chunk: Chunk) -> tuple[str, ...]:
     """
     texts = [row_with_column_names(chunk, n) for n in range(len(chunk.spans))]
     return tuple(" ".join([*_as_labels(chunk, labels_above(chunk, n)), text]) for n, text in enumerate(texts))
+
+
+def limits_of(chunk: Chunk, n: int) -> list[int]:
+    """Return the number of the next sentence if it limits sentence *n*, in its paragraph: "After that 60 % is due"."""
+    follows = n + 1 < len(chunk.spans) and "\n\n" not in before(chunk, n + 1) and not bullet(chunk, n + 1)
+    return [n + 1] if follows and _LIMITS.match(chunk.sentences[n + 1]) else []
 
 
 def introduction(chunk: Chunk, n: int) -> str:

@@ -278,3 +278,18 @@ def test_an_item_of_a_nested_list_comes_with_those_above_it() -> None:
     found = extract(SubqueryResults("Where are dogs not allowed?", (nested,)))
     assert [sentence.text for sentence in found] == ["Dogs", "not allowed in:", "the cabins", "the wash house"]
     assert texts_to_read(nested)[-1] == "Fires: not allowed in: the wood"
+
+
+def quoted(text: str, question: str, *cosines: float) -> list[str]:
+    """The sentences chosen of a chunk of *text*, without a reader."""
+    (found,) = assess(SubqueryResults(question, (chunk("c", text, *cosines),)), MODEL).chunks
+    return [sentence.text for sentence in answering_sentences(found, question, most=1)]
+
+
+def test_what_limits_a_sentence_follows_it() -> None:
+    """In its paragraph, and only where it opens as a limit; the next paragraph may limit something else."""
+    free, due = "A booking is cancelled free of charge 21 days ahead.", "After that 60 % is due."
+    question = "Until when is a booking cancelled free of charge?"
+    assert quoted(f"{free} {due} Ask Mia.", question, 0.9, 0.1, 0.1) == [free, due]
+    assert quoted(f"{free}\n\n{due} Ask Mia.", question, 0.9, 0.1, 0.1) == [free]
+    assert quoted(f"{free} Ask Mia. {due}", question, 0.9, 0.1, 0.1) == [free]
