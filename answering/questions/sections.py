@@ -64,8 +64,8 @@ _HEADING = re.compile(rf"\W*?(?:(?P<noun>{_NOUN})\s?)?(?P<label>{_LABEL})", re.I
 _VERSION_HEADING = re.compile(
     r"\W*?(?:[^\W\d][\w-]*\s)?(?:(?:version|release)\s)?v?(?P<label>\d+(?:\.\d+)+)(?!\w)", re.IGNORECASE
 )
-_OPENS = re.compile(rf"(?P<label>{_NUMBER})[.)]?\s")
-"""The number that opens a clause within a section: "4.2 The Company may …"."""
+_OPENS = re.compile(rf"(?P<label>{_NUMBER})[.)]?\s+[^\w\s]?[A-Z]")
+"""The number that opens a clause within a section: "4.2 The Company may …", and not "4.2 million users …"."""
 NO_FIT, AS_CLAUSE, BARE, WITH_NOUN = range(4)
 """How well a chunk fits a section that is asked for, by where the number stands."""
 
@@ -141,8 +141,8 @@ def asked_section(question: str) -> SectionAsked | None:
 
 def document_with(asked: SectionAsked, chunks: Sequence[Chunk]) -> str | None:
     """Return the id of the one document among those of *chunks* that has the section best; None where several do."""
-    best = max(map(asked.fit, chunks), default=NO_FIT)
-    documents = {chunk.document_id for chunk in chunks if best and asked.fit(chunk) == best}
+    _, fitting = _best_fitting(asked, chunks)
+    documents = {chunk.document_id for chunk in fitting}
     return documents.pop() if len(documents) == 1 else None
 
 
@@ -151,18 +151,24 @@ def sentences_of_section(asked: SectionAsked, chunks: Sequence[Chunk]) -> tuple[
 
     *chunks* are those of one document.
     """
-    best = max(map(asked.fit, chunks), default=NO_FIT)
-    section = [chunk for chunk in chunks if best and asked.fit(chunk) == best]
+    fit, section = _best_fitting(asked, chunks)
     found: list[FoundSentences] = []
     left = MAX_SENTENCES
     for chunk in sorted(section, key=lambda chunk: chunk.chunk_index or 0):
         headings = {chunk.title, chunk.chapter, chunk.section}
-        numbers = asked.clause(chunk) if best == AS_CLAUSE else range(len(chunk.spans))
+        numbers = asked.clause(chunk) if fit == AS_CLAUSE else range(len(chunk.spans))
         kept = [n for n in numbers if chunk.sentences[n].lstrip("# ") not in headings][:left]
         if kept:
             found.append(FoundSentences(chunk, tuple(kept)))
             left -= len(kept)
     return tuple(found)
+
+
+def _best_fitting(asked: SectionAsked, chunks: Sequence[Chunk]) -> tuple[int, list[Chunk]]:
+    """Return the best fit of *chunks*, and those that fit so; none where none fits."""
+    fits = [asked.fit(chunk) for chunk in chunks]
+    best = max(fits, default=NO_FIT)
+    return best, [chunk for chunk, fit in zip(chunks, fits, strict=True) if best and fit == best]
 
 
 def _names(text: str | None) -> frozenset[str]:

@@ -54,7 +54,7 @@ _REFERS = frozenset("it its he his she her they them their this that these those
 OPENING = 3
 """Words of a sentence among which its subject stands."""
 _NAME = re.compile(r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)+")
-_VERSION = re.compile(r"(?<![\w.])v?(\d+\.\d+\.\d+)(?![\w]|\.\d)")
+_VERSION = re.compile(r"(?<![\w.])v?(\d+\.\d+\.\d{1,3})(?!\w|\.\d)")
 _FIELD = re.compile(r"[^:.|]{1,40}:\s")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from zipfile import ZipFile
 
 import mammoth
+from bs4 import Tag
 from lxml import etree
 
 from app.ingest.documents import LoadedDocument
@@ -85,8 +86,12 @@ def _notes_in_place(body: str) -> str:
     if not _NOTE_ITEM.search(body):
         return body
     tree = html.parsed(body)
+    marks: dict[str, Tag] = {}
+    for link in tree.find_all("a", href=True):
+        marks.setdefault(str(link["href"]), link)
+    last: dict[int, Tag] = {}  # of each block the note below it that was placed last
     for note in tree.find_all("li", id=_NOTE_ID):
-        mark = tree.find("a", href=f"#{note['id']}")
+        mark = marks.get(f"#{note['id']}")
         block = mark.find_parent(["p", "li", "td", "th"]) if mark else None
         if not (mark and block):
             continue
@@ -94,10 +99,13 @@ def _notes_in_place(body: str) -> str:
         text.string = " ".join(note.get_text(" ").split())
         note.extract()
         (mark.find_parent("sup") or mark).extract()
-        if block.name == "p":
+        if id(block) in last:
+            last[id(block)].insert_after(text)
+        elif block.name == "p":
             block.insert_after(text)
         else:
             block.append(text)
+        last[id(block)] = text
     return str(tree)
 
 

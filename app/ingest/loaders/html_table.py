@@ -90,6 +90,7 @@ def write_nested(root: Tag) -> None:
     for table in reversed(root.find_all("table") if headed else ()):
         if id(table.find_parent("table")) in headed:
             lines = [
-                [" ".join(inline_text(cell).split()) for cell in row.find_all(("th", "td"))] for row in table("tr")
+                [" ".join(inline_text(cell).split()) for cell in row.find_all(("th", "td"))]
+                for row in table.find_all("tr")
             ]
             table.replace_with(f" {'; '.join(': '.join(filter(None, line)) for line in lines if any(line))} ")

@@ -113,7 +113,7 @@ def test_a_clause_within_a_section_is_found_by_the_number_that_opens_it() -> Non
     text = "4.1 Pay is monthly. 4.2 The firm may deduct:\n\n4.2.1 loans. This is rare.\n\n4.3 Reviews are in April."
     asked = asked_section("What does clause 4.2 say?")
     assert asked
-    (found,) = sentences_of_section(asked, [chunk("4. Pay", text), chunk("Notes", "It costs 4.2 euros.", index=1)])
+    (found,) = sentences_of_section(asked, [chunk("4. Pay", text), chunk("Notes", "4.2 million use it.", index=1)])
     assert " ".join(found.chunk.sentences[n] for n in found.numbers).startswith("4.2 The firm may deduct")
     assert "4.3" not in " ".join(found.chunk.sentences[n] for n in found.numbers)
     headed = chunk("4.2 Deductions", "The firm may deduct loans.", index=2)

@@ -70,6 +70,20 @@ def test_a_sentence_lacks_a_thing_that_its_passage_speaks_of(
     assert is_other(question, chunk_of(text), sentence) == other
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "other"),
+    [
+        ("What was fixed in 2.2.1?", "Saving works again. A fix of printing is planned for 2.4.1.", True),
+        ("What was fixed in 2.2.1?", "In 2.2.1 and 2.4.1 saving was fixed.", False),
+        ("What was fixed in 2.2.1?", "Saving works again.", False),
+        ("Is the pool open on 24.12.2025?", "The pool is closed on 24 December and opens on 02.01.2026.", False),
+    ],
+)
+def test_another_version_is_another_thing(question: str, text: str, other: bool) -> None:
+    """A passage that names versions, and not the one asked for, is about another; a date is no version."""
+    assert is_other(question, chunk_of(text), chunk_of(text).sentences[0]) == other
+
+
 def test_a_heading_names_the_thing() -> None:
     """What stands in the section's heading is not repeated below it."""
     text = "The river is deep. It takes twenty-five minutes to the village."

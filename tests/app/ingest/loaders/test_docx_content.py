@@ -112,14 +112,17 @@ def test_page_headers_and_footers_are_read_once(tmp_path: Path) -> None:
 
 
 def test_a_footnote_stands_below_its_paragraph(tmp_path: Path) -> None:
-    """Not at the end, in the last section; its mark, which reads as a citation, is left out."""
+    """Not at the end, in the last section, and two in their order; marks, which read as citations, are left out."""
     made = docx.Document()
-    for text, note in (("First", 2), ("Second", None)):
+    for text, notes in (("First", (2, 3)), ("Second", ())):
         made.add_heading(text, 1)
-        mark = f'<w:r><w:footnoteReference w:id="{note}"/></w:r>' if note else ""
-        put(made, written(f"Of the {text.lower()}."), mark)
+        marks = [f'<w:r><w:footnoteReference w:id="{note}"/></w:r>' for note in notes]
+        put(made, written(f"Of the {text.lower()}."), *marks)
     made.save(path := tmp_path / "a.docx")
-    body = f'<w:footnote w:id="2"><w:p>{written("Not in August.")}</w:p></w:footnote>'
+    body = "".join(
+        f'<w:footnote w:id="{note}"><w:p>{written(text)}</w:p></w:footnote>'
+        for note, text in ((2, "Not in August."), (3, "Nor in May."))
+    )
     kind = "application/vnd.openxmlformats-officedocument.wordprocessingml.footnotes+xml"
     relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
     added = {
@@ -137,5 +140,6 @@ def test_a_footnote_stands_below_its_paragraph(tmp_path: Path) -> None:
     assert [(block.section, block.text) for block in load_one(noted).blocks] == [
         ("First", "Of the first."),
         ("First", "Not in August."),
+        ("First", "Nor in May."),
         ("Second", "Of the second."),
     ]
