@@ -1,4 +1,6 @@
-"""Join the two rows of a table's header: groups of columns above their names, or names above their units.
+"""Join the two rows of a table's header, and give rows the name of their group.
+
+A header of two rows has groups of columns above their names, or names above their units.
 
 A table keeps one header in every chunk, so the names of a column have to stand in one row. Headers of two rows are
 told from a header and its first row of data by what data has: digits where the header has none.
@@ -28,6 +30,33 @@ def one_header(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     groups = _carried(upper, lower)
     names = [group if group == name else f"{group} {name}".strip() for group, name in zip(groups, lower, strict=True)]
     return [names, *map(list, rows[2:])]
+
+
+def with_groups(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return the rows of a table with the name of their group in a second column, where rows of one cell name groups.
+
+    Such a row stands right below the header, and each above a fuller one: "Weekdays", five lines, "Sundays", two lines.
+    A table whose rows are in no groups is returned as it is.
+    """
+    table = [list(row) for row in rows]
+    start = next((at for at, row in enumerate(table) if _filled(row) > 1), len(table))
+    header, below = table[start : start + 1], table[start + 1 :]
+    names = [at for at, row in enumerate(below) if _filled(row) == 1 and row[0].strip()]
+    data = [at for at in range(len(below)) if at not in names]
+    is_grouped = bool(names) and names[0] == 0 and all(at + 1 in data for at in names)
+    if not is_grouped or _filled(header[0]) < 3 or any(_filled(below[at]) < 2 for at in data):
+        return table
+    member = [[below[at][0], _last(below, names, at), *below[at][1:]] for at in data]
+    return [*table[:start], [header[0][0], "", *header[0][1:]], *member]
+
+
+def _last(rows: Sequence[Sequence[str]], names: Sequence[int], at: int) -> str:
+    """Return the first cell of the last of the rows *names* above row *at*."""
+    return rows[max(name for name in names if name < at)][0]
+
+
+def _filled(row: Sequence[str]) -> int:
+    return sum(map(bool, map(str.strip, row)))
 
 
 def has_digit(text: str) -> bool:

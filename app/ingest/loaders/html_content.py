@@ -126,8 +126,10 @@ def _controlled(root: Tag) -> list[tuple[Tag, Tag]]:
         names = [control.get(name) for name in ("aria-controls", "data-bs-target", "data-target", "href")]
         panel = next((by_id[key] for name in names if (key := str(name or "").lstrip("#")) in by_id), None)
         after = control.find_next_sibling()
-        if panel is None and control.name == "button" and isinstance(after, Tag) and _may_follow(after):
+        if panel is None and control.name == "button" and isinstance(after, Tag) and _may_follow(control, after):
             panel = after
+        if panel is None and control.get("role") == "tab":
+            panel = _tab_panel(root, control)
         if panel is not None and not any(parent is panel for parent in control.parents):
             found.setdefault(id(panel), (control, panel))
     return list(found.values())
@@ -142,10 +144,21 @@ def _is_control(tag: Tag) -> bool:
     return named or (tag.name == "a" and toggles)
 
 
-def _may_follow(tag: Tag) -> bool:
-    """Tell whether what stands after a button is its panel."""
+def _may_follow(button: Tag, tag: Tag) -> bool:
+    """Tell whether what stands after a *button* is its panel; after a question it is the answer."""
     is_block = tag.name in ("div", "section", "p", "ul", "ol")
-    return is_block and (is_unseen(tag) or bool(_PANEL_CLASS.search(_classes(tag))))
+    asks = inline_text(button).rstrip().endswith("?")
+    return is_block and (asks or is_unseen(tag) or bool(_PANEL_CLASS.search(_classes(tag))))
+
+
+def _tab_panel(root: Tag, tab: Tag) -> Tag | None:
+    """Return the panel that has the name of a *tab*, if one has; else that of its number, if there is one for each."""
+    panels = root.select("[role=tabpanel]")
+    tabs = root.select("[role=tab]")
+    label = " ".join(inline_text(tab).split())
+    named = next((panel for panel in panels if label and panel.get("aria-label") == label), None)
+    number = next(at for at, other in enumerate(tabs) if other is tab)
+    return named or (panels[number] if len(panels) == len(tabs) else None)
 
 
 def _is_panel(tag: Tag) -> bool:

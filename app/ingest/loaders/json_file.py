@@ -1,7 +1,7 @@
 """Load JSON: records are a table, other values a list below the names that lead to them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from app.ingest.loaders.text_encoding import Unreadable, decode
 MAX_NAMED = 10  # names that a note lists
 MAX_DEPTH = 5  # names that lead to a section; what is deeper is shown as JSON
 MAX_LABEL_CHARS = 100
+MAX_COLUMNS = 20  # values of a record that holds objects and yet is one row
 TITLES = ("title", "name")  # names of the values that title what they stand in
 
 
@@ -82,6 +83,8 @@ class ValueWriter:
             self._put("\n".join(f"- {_shown(element)}" for element in values if _shown(element)), "list", path)
         elif all(isinstance(element, dict) and all(map(_is_simple, element.values())) for element in value):
             self._put(table_text(_rows(value)), "table", path)
+        elif len(value) > 1 and (records := _flattened(value)):
+            self._put(table_text(_rows(records)), "table", path)
         else:
             for number, member in enumerate(value, 1):
                 self.add(member, (*path, _label(member, number)))
@@ -113,6 +116,29 @@ def _rows(records: Sequence[dict[str, Any]]) -> list[list[str]]:
     """Return the header, the names in order of first use, and a row for each record."""
     names = list(dict.fromkeys(name for record in records for name in record))
     return [names, *([_shown(record.get(name)) for name in names] for record in records)]
+
+
+def _flattened(values: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return records that hold objects as records of one level, "item name": a record stays in one row.
+
+    None where a value is no record, or holds a list of objects, or has more than ``MAX_COLUMNS`` values.
+    """
+    records: list[dict[str, Any]] = []
+    for value in values:
+        members = list(_members(value, ())) if isinstance(value, dict) else []
+        if not members or len(members) > MAX_COLUMNS or not all(_is_simple(member) for _, member in members):
+            return []
+        records.append({" ".join(names): member for names, member in members})
+    return records
+
+
+def _members(value: dict[str, Any], path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the values of an object and of the objects in it, each with the names that lead to it."""
+    for name, member in value.items():
+        if isinstance(member, dict) and len(path) < MAX_DEPTH:
+            yield from _members(member, (*path, name))
+        else:
+            yield (*path, name), member
 
 
 def _label(record: Any, number: int) -> str:

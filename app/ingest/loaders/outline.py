@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from app.ingest.documents import MAX_TITLE_CHARS, MAX_URL_CHARS, Block, Kind, LoadedDocument
+from app.ingest.loaders.header_rows import with_groups
 
 MAX_LANGUAGE_CHARS = 40
 T = TypeVar("T")
@@ -149,8 +150,11 @@ def fenced(code: str, info: str = "") -> str:
 
 
 def table_text(rows: Iterable[Sequence[str]]) -> str:
-    """Return the non-empty rows of a table, one line ``| a | b |`` each; a bar in a cell becomes ``\\|``."""
-    filled = (row for row in rows if any(map(str.strip, row)))
+    """Return the non-empty rows of a table, one line ``| a | b |`` each; a bar in a cell becomes ``\\|``.
+
+    A row that names the group of those below it becomes a cell in each of them.
+    """
+    filled = with_groups([row for row in rows if any(map(str.strip, row))])
     return "\n".join("| " + " | ".join(" ".join(c.split()).replace("|", "\\|") for c in row) + " |" for row in filled)
 
 

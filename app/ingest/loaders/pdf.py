@@ -72,7 +72,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
         raise Unreadable(f"a PDF without text: {why}")
     body = mode(segment.size for page in pages for segment in page for _ in segment.text)
     pages, notes = without_running_lines(pages, [page.height for page in read.words], body)
-    joiner = LineJoiner(segment.text for page in pages for segment in page)
+    joiner = LineJoiner([segment.text for page in pages for segment in page])
     entries: list[_Entry] = []
     for number, regions in enumerate(zip(map(reading_order, pages), turned, strict=True), 1):
         first = next(iter(regions[0]), None)

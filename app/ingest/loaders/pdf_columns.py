@@ -11,6 +11,7 @@ from app.ingest.loaders.pdf_lines import Segment, distances, rows, wraps
 STRIP = 0.9  # least width of the white strip between columns, in sizes of type
 MIN_ROWS = 3  # fewest rows of a column
 FULL_ROWS = 0.6  # share of full rows of running text
+MIN_WIDE_ROWS = 2  # fewest wide rows of a column of short sections
 MIN_WIDTH = 8  # least usual width of a column's rows, in sizes of type
 Rows = list[list[Segment]]
 
@@ -41,17 +42,33 @@ def _splits(found: Sequence[Segment]) -> Iterator[tuple[list[Segment], ...]]:
             left = [segment for segment in between if segment.right <= begin]
             right = [segment for segment in between if segment.left >= end]
             above, right = _apart_above(left, right)
+            left, below = _apart_below(left, right)
             if _are_columns(rows(left), rows(right)):
-                yield [*ordered[: before + 1], *above], left, right, ordered[after:]
+                yield [*ordered[: before + 1], *above], left, right, [*below, *ordered[after:]]
 
 
 def _apart_above(left: Sequence[Segment], right: Sequence[Segment]) -> tuple[list[Segment], list[Segment]]:
     """Part what stands above the column on the right, such as a date, from that column."""
     block = rows(right)
     for at, apart in enumerate(distances(block), 1):
-        if left and block[at - 1][0].base > left[0].base and apart > 1.8 * min(distances(block)):
+        above, below = block[at - 1][0], block[at][0]
+        heads = above.size > below.size  # a heading is part of its column
+        if left and not heads and above.base > left[0].base and apart > 1.8 * min(distances(block)):
             return [segment for row in block[:at] for segment in row], [part for row in block[at:] for part in row]
     return [], list(right)
+
+
+def _apart_below(left: Sequence[Segment], right: Sequence[Segment]) -> tuple[list[Segment], list[Segment]]:
+    """Part what stands apart below both columns, such as a note, from the left one: it is drawn after them."""
+    block = rows(left)
+    lowest = min((part.base for part in right), default=0.0)
+    last = max((part.words[-1].number for part in right), default=0)
+    for at, apart in enumerate(distances(block), 1):
+        below = [part for row in block[at:] for part in row]
+        is_apart = apart > 1.4 * min(distances(block)) and block[at][0].base < lowest
+        if is_apart and all(part.words[0].number > last for part in below):
+            return [part for row in block[:at] for part in row], below
+    return list(left), []
 
 
 def _are_columns(left: Rows, right: Rows) -> bool:
@@ -74,7 +91,8 @@ def _are_columns(left: Rows, right: Rows) -> bool:
     aligned = sum(any(abs(row[0].base - base) < 0.2 * row[0].size for base in bases) for row in shorter)
     if aligned < 0.8 * len(shorter):
         return True
-    return (full or (_flows(left) and _flows(right))) and not _have_rows(left, right)
+    goes_on = ragged and min(_fills(left), _fills(right)) > 0
+    return (full or (_flows(left) and _flows(right)) or goes_on) and not _have_rows(left, right)
 
 
 def _drawn_by_cells(left: Rows, right: Rows) -> bool:
@@ -87,14 +105,15 @@ def _drawn_by_cells(left: Rows, right: Rows) -> bool:
 
 
 def _is_wide(block: Rows, *, ragged: bool = False) -> bool:
-    """Tell whether most rows are wide and, unless *ragged* (short sections with headings), near the longest."""
+    """Tell whether most rows are wide and near the longest; of a *ragged* block, short sections with headings, two."""
     widths = [row[-1].right - row[0].left for row in block]
+    least = MIN_WIDTH * median(row[0].size for row in block)
     letters = [char.isalpha() for row in block for segment in row for word in segment.words for char in word.text]
-    return (
-        median(widths) >= MIN_WIDTH * median(row[0].size for row in block)
-        and (ragged or sum(width >= 0.6 * max(widths) for width in widths) >= 0.5 * len(widths))
-        and sum(letters) >= 0.6 * len(letters)
-    )
+    if ragged:
+        wide = sum(width >= least for width in widths) >= MIN_WIDE_ROWS
+    else:
+        wide = median(widths) >= least and 2 * sum(width >= 0.6 * max(widths) for width in widths) >= len(widths)
+    return wide and sum(letters) >= 0.6 * len(letters)
 
 
 def _flows(block: Rows) -> bool:

@@ -46,7 +46,7 @@ def running_lines(lines: Sequence[EdgeLine], pages: int) -> set[EdgeLine]:
 
     A number that counts with the pages is a page number where it stands alone or after a word for "page"; in any other
     line it is content, as is a line set like the text where other pages have another text, or on the first page.
-    Of two pages, a line of both that is no sentence is content on the first.
+    Of two pages, a line of both that is no sentence is content on the first, a foot on the second.
     """
     numbers = _page_numbers(lines, pages)
     beside = {(line.page, line.at_top, line.row) for line in numbers}
@@ -64,7 +64,8 @@ def running_lines(lines: Sequence[EdgeLine], pages: int) -> set[EdgeLine]:
         both = pages == len(here) == 2 and not _SENTENCE.search(same[0].text)
         follow = all(later - earlier <= 2 for earlier, later in pairwise(sorted(here)))  # or are all even, or all odd
         if both or (len(here) >= MIN_PAGES and (2 * len(here) >= pages or (follow and not of_text))):
-            found |= {line for line in same if line.page > 0 or not (of_text or both)}
+            stays = max(here) if both and not same[0].at_top else 0  # a foot amid a text would part its sentence
+            found |= {line for line in same if line.page != stays or not (of_text or both)}
     return found
 
 

@@ -6,7 +6,7 @@ Between a label and its value there are dots, as in price lists ("Adults .... 6.
 import json
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, cached_property
 
 _ENDS_DIVIDED = re.compile(r"(?P<before>[^\W\d_][\w’'\u2010\u00ad-]*)(?P<hyphen>[-\u2010\u00ad])$")
 _FIRST_WORD = re.compile(r"^[^\W\d_]+")
@@ -22,11 +22,15 @@ MIN_LED = 2  # lines with dots before a value that make a list of a paragraph
 class LineJoiner:
     """Joins lines by the words of their document, and by those of the embedding model where they do not tell."""
 
-    def __init__(self, lines: Iterable[str]) -> None:
-        """Collect the words within *lines*: the first and the last one of a line may be parts of a word."""
-        self._words = {
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+
+    @cached_property
+    def _words(self) -> set[str]:
+        """The words within the lines: the first and the last one of a line may be parts of a word."""
+        return {
             word.casefold().replace("\u2010", "-")
-            for line in lines
+            for line in self._lines
             for word in _WORD.findall(_ENDS_DIVIDED.sub("", _FIRST_WORD.sub("", line, 1)))
         }
 
@@ -66,10 +70,12 @@ def _common_words() -> frozenset[str]:
     return frozenset(word for word in vocabulary if len(word) > 2 and word.isalpha())
 
 
-def joined_lines(lines: Iterable[str]) -> str:
-    """Join wrapped lines; a compound divided at its hyphen is joined, and so are lines of Chinese or Japanese."""
-    text = _DIVIDED.sub("-", "\n".join(line.strip() for line in lines))
-    return _UNSPACED.sub("", text).replace("\n", " ")
+def joined_lines(lines: Iterable[str], joiner: LineJoiner) -> str:
+    """Join wrapped lines, divided words by *joiner*; lines of Chinese or Japanese have no space between them."""
+    text = ""
+    for line in map(str.strip, lines):
+        text = joiner.join(text, line) if _ENDS_DIVIDED.search(text) else f"{text}\n{line}".lstrip("\n")
+    return _UNSPACED.sub("", _DIVIDED.sub("-", text)).replace("\n", " ")
 
 
 def led_entries(lines: Sequence[str]) -> str:

@@ -59,3 +59,17 @@ def test_menus_and_other_hidden_text_are_not_read(tmp_path: Path) -> None:
     document = page(tmp_path, body)
     assert [block.text for block in document.blocks] == ["Open daily.", "Call us."]
     assert document.notes == ('hidden text is not read: "Vases Jugs" and 2 more',)
+
+
+@pytest.mark.parametrize(
+    "panel",
+    [
+        "<button>Who pays?</button><div><p>The buyer.</p></div>",
+        "<div role=tablist><button role=tab>Who pays?</button></div><p role=tabpanel aria-label='Who pays?'>The buyer.",
+        "<div role=tablist><button role=tab>Who pays?</button></div><div role=tabpanel>The buyer.</div>",
+    ],
+)
+def test_a_panel_is_found_without_a_reference(panel: str, tmp_path: Path) -> None:
+    """Below a button that asks, by the name of the tab, or by the number of tabs and panels."""
+    read = [(block.section, block.text) for block in page(tmp_path, panel).blocks]
+    assert read == [("Who pays?", "The buyer."), ("Help", "Call us.")]

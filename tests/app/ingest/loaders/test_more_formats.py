@@ -165,3 +165,14 @@ def test_logs_and_code(tmp_path: Path) -> None:
     assert texts(load_one(path)) == ["- 12:00 INFO start\n- 12:01 ERROR pump 2 failed\n  at valve\n- 12:02 stop"]
     (path := tmp_path / "a.py").write_text("def f():\n\n    return 3\n")
     assert (load_one(path).title, texts(load_one(path))) == ("a.py", ["```python\ndef f():\n\n    return 3\n```"])
+
+
+def test_json_records_with_objects_in_them_stay_whole(tmp_path: Path) -> None:
+    """Each is a row, with the names that lead to its values; a single one, or one with a list of records, is none."""
+    record: dict[str, Any] = {"id": "A-07", "item": {"name": "elbow", "size": {"mm": 22}}, "stock": 340}
+    (path := tmp_path / "a.json").write_text(json.dumps([record, record | {"id": "A-08", "stock": None}]))
+    assert texts(load_one(path)) == [
+        "| id | item name | item size mm | stock |\n| A-07 | elbow | 22 | 340 |\n| A-08 | elbow | 22 |  |"
+    ]
+    path.write_text(json.dumps([record, record | {"stock": [{"at": "Ulm"}, {"at": "Bern"}]}]))
+    assert "| id |" not in "".join(texts(load_one(path)))

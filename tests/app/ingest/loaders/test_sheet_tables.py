@@ -104,3 +104,37 @@ def test_a_header_of_two_rows_in_html(tmp_path: Path) -> None:
         "<tr><th>Adult</th><th>Child</th></tr><tr><td>Ost</td><td>4</td><td>2</td></tr></table>"
     )
     assert texts(load_one(path)) == ["| Fees |\n| Pool | 2026 Adult | 2026 Child |\n| Ost | 4 | 2 |"]
+
+
+@pytest.mark.parametrize(
+    ("content", "blocks"),
+    [
+        (
+            "Line,Route,First\nWeekdays,,\nL4,Harbour,4:50\nL7,Mill,5:10\nSundays,,\nL4,Harbour,7:00\n",
+            ["Line||Route|First\nL4|Weekdays|Harbour|4:50\nL7|Weekdays|Mill|5:10\nL4|Sundays|Harbour|7:00"],
+        ),
+        (
+            "Trail,Length,State\nOtter,3 km,open\nRaven,,\nTern,2 km,closed\n",
+            ["Trail|Length|State\nOtter|3 km|open\nRaven||\nTern|2 km|closed"],
+        ),
+        (
+            "Trail,Length,State\nRaven,,\nOtter,3 km,open\nTern,,\n",
+            ["Trail|Length|State\nRaven||\nOtter|3 km|open\nTern||"],
+        ),
+    ],
+)
+def test_a_row_of_one_cell_names_the_group_of_those_below(content: str, blocks: list[str], tmp_path: Path) -> None:
+    """Where the first row below the header is one, and none the last; else it is a record without values."""
+    assert read(content, tmp_path / "a.csv") == blocks
+
+
+def test_a_group_over_the_whole_width_of_a_table(tmp_path: Path) -> None:
+    """In HTML it is one cell of several columns, in Markdown its other cells are empty."""
+    (path := tmp_path / "a.html").write_text(
+        "<table><tr><th>Line<th>Route<th>First<tr><th colspan=3>Sundays<tr><td>L4<td>Harbour<td>7:00</table>"
+    )
+    (other := tmp_path / "a.md").write_text(
+        "| Line | Route | First |\n|-|-|-|\n| **Sundays** |||\n| L4 | Harbour | 7:00 |\n"
+    )
+    shown = "| Line |  | Route | First |\n| L4 | Sundays | Harbour | 7:00 |"
+    assert texts(load_one(path)) == texts(load_one(other)) == [shown]

@@ -284,3 +284,58 @@ def test_a_heading_above_its_clauses_is_no_item(tmp_path: Path) -> None:
     items = document.blocks[0].text
     found = [items[start:end] for start, end in sentence_spans(items)]
     assert found[-2:] == ["before dark; or", "(ii) when the bell rings."]
+
+
+COMMITTEE = """NORTHSIDE ROWING CLUB - COMMITTEE
+Tuesday 14 May 2024, boathouse
+
+Present: Ann, Bo, Cleo.
+
+1. Boats
+The double scull has a new seat. It is kept on rack 4 from now on, and Bo has the key of the shed.
+
+2. Summer party
+2024's party will be held on 5 July. Everybody brings a salad, and the club pays for the drinks.
+
+WHAT IS LEFT
+- The roof still leaks above the ergometers.
+"""
+
+
+def test_a_heading_right_above_its_text_is_one(tmp_path: Path) -> None:
+    """In capitals, or numbered where the numbers count up from 1; the first one is the title."""
+    (path := tmp_path / "minutes.txt").write_text(COMMITTEE)
+    document = load_one(path)
+    assert document.title == "NORTHSIDE ROWING CLUB - COMMITTEE"
+    assert [(block.section, block.text[:10]) for block in document.blocks] == [
+        (None, "Tuesday 14"),
+        (None, "Present: A"),
+        ("1. Boats", "The double"),
+        ("2. Summer party", "2024's par"),
+        ("WHAT IS LEFT", "- The roof"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. Open the lid and\ntake out the filter, which is blue and has a small handle on its left side.",
+        "4. Boats\nThe double scull has a new seat, and Bo has the key of the shed behind the boathouse.",
+        "STOP\nGO\nSTOP\nGO",
+        "1. Boats\n2. Oars\n3. Seats",
+    ],
+)
+def test_what_is_no_heading_right_above_its_text(text: str, tmp_path: Path) -> None:
+    """A step that goes on in small letters, a number that counts from elsewhere, capitals above capitals, a list."""
+    (path := tmp_path / "a.txt").write_text(f"Notes of the harbour.\n\n{text}\n")
+    assert {block.section for block in load_one(path).blocks} == {None}
+
+
+def test_a_word_divided_at_the_end_of_a_line_is_put_together(tmp_path: Path) -> None:
+    """As in a PDF: without its hyphen where the word has none."""
+    (path := tmp_path / "a.txt").write_text(
+        "Vessels longer than 24 metres must give no-\ntice of arrival to the well-\nknown master, in ad-\nvance."
+    )
+    assert texts(load_one(path)) == [
+        "Vessels longer than 24 metres must give notice of arrival to the well-known master, in advance."
+    ]
