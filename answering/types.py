@@ -130,14 +130,13 @@ class FoundSentences(NamedTuple):
 class SubqueryResults:
     """One sub-question and its candidates as measured against it, best first by the fused score.
 
-    ``counted`` are the rows that it asks to count, all of them, by chunk; empty where they are not certain. ``section``
-    is what stands in the section that it asks for by its number.
-    """
+    ``counted``: all rows that it counts, by chunk; ``looked_up``: the section, or the row with the highest or lowest
+    value, that it asks for. Empty where that is not certain."""
 
     question: str
     chunks: tuple[Chunk, ...]
     counted: tuple[FoundSentences, ...] = ()
-    section: tuple[FoundSentences, ...] = ()
+    looked_up: tuple[FoundSentences, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +214,7 @@ class Passage(NamedTuple):
 
     @classmethod
     def of(cls, chunk: Chunk, sentences: Sequence[str]) -> Self:
-        """Make the passage of *sentences* of *chunk*."""
-        names = dict.fromkeys(name for name in (chunk.title, chunk.section) if name)
+        """Make the passage of *sentences* of *chunk*; the chapter tells which of several alike it is about."""
+        is_named = not {About.NAMED, About.LOOKED_UP}.isdisjoint(chunk.about)
+        names = dict.fromkeys(filter(None, (chunk.title, chunk.chapter if is_named else None, chunk.section)))
         return cls(" > ".join(names), tuple(sentences))

@@ -12,7 +12,7 @@ from answering.questions.definitions import asked_term
 from answering.relevance.dates import DATED, later_section
 from answering.relevance.graders import OTHER_LABEL_FACTOR, Logistic, extractive_confidence, logit
 from answering.relevance.possible_answers import are_of_kind
-from answering.relevance.rivals import with_thing_asked_for
+from answering.relevance.rivals import is_of_rival
 from answering.relevance.things import antecedents
 from answering.render import cite_by_document, numbered
 from answering.text.blocks import texts_to_read
@@ -40,10 +40,6 @@ READ_TWICE = Logistic(1.25, {"answers": 0.36, "alone": 0.36, "nearer": -1.0})
 """
 MIN_READ_AGAIN = 0.3
 """A passage that answers no more probably than that is not read again: it is declined."""
-SAME_THING = 1.0
-"""Log-odds of a statement from which what it names may be what the passage calls otherwise.
-
-Of 0, 1 and 2, and never: ``docs/relevance.md``, "What a question names"."""
 LARGEST_MARGIN = 12.0
 """Limit of the margin: beyond it a probability does not change."""
 
@@ -92,7 +88,10 @@ class ExtractiveSynthesizer:
         ``confidence`` is that of the least certain answered sub-question; when none is, that of the nearest.
         """
         least = question.relevance_threshold if self._per_sub_question else 0.0
-        extracts = [await self._read_again(_extract(results, chunks, least, question.added)) for results in assessed]
+        extracts = [
+            await self._read_again(_extract(results, chunks, least, question.added), results.chunks)
+            for results in assessed
+        ]
         least_certain = question.min_confidence
         answered = [extract for extract in extracts if extract.sentences and extract.probability >= least_certain]
         if not answered:
@@ -118,11 +117,12 @@ class ExtractiveSynthesizer:
             await emit(numbered(pieces, citations).text)
         return draft
 
-    async def _read_again(self, extract: Extract) -> Extract:
+    async def _read_again(self, extract: Extract, chunks: Sequence[Chunk]) -> Extract:
         """Make the probability of *extract* that of being right; its best sentence is read alone for it.
 
         Alone, but for what its pronoun refers to. A definition is not: the term may stand before it. Of a sentence
-        that names a rival of what is asked for little is left, unless it holds of that, too.
+        that names a rival of what is asked for little is left, unless it holds of that, too; and of any where the
+        question has a name that is in none of *chunks*.
         """
         chunk, probability = extract.chunk, extract.probability
         if not chunk:
@@ -137,8 +137,7 @@ class ExtractiveSynthesizer:
             probability = READ_TWICE.probability(
                 {"answers": logit(probability), "alone": margin, "nearer": log1p(extract.nearer)}
             )
-            statements = with_thing_asked_for(extract.question, chunk, best)
-            if statements and max([await self._reader.support(text, alone) for text in statements]) < SAME_THING:
+            if await is_of_rival(self._reader, extract.question, chunk, best, chunks):
                 probability *= OTHER_LABEL_FACTOR
         return extract._replace(probability=extractive_confidence(probability))
 
@@ -153,8 +152,8 @@ def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, ad
     if results.counted:
         count = sum(len(found.numbers) for found in results.counted)
         return Extract(results.question, found_sentences(results.counted), FOUND_SURELY, count)
-    if results.section:
-        return Extract(results.question, found_sentences(results.section), FOUND_SURELY)
+    if results.looked_up:
+        return Extract(results.question, found_sentences(results.looked_up), FOUND_SURELY)
     passed = {chunk.chunk_id for chunk in chunks}
     relevant = [chunk for chunk in results.chunks if chunk.chunk_id in passed and (chunk.relevance or 0.0) >= least]
     candidates = [chunk for chunk in relevant if chunk.scores]
@@ -170,7 +169,8 @@ def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, ad
     sentences = answering_sentences(fullest, results.question)
     factor = 1.0 if _shows(added, fullest, [sentence.text for sentence in sentences]) else OTHER_LABEL_FACTOR
     sentences += _second(results.question, candidates, best)
-    if DATED.search(f"{best.chapter} {best.section}") and (later := later_section(relevant, best)):
+    dated = any(DATED.search(f"{chunk.headings} {chunk.source}") for chunk in relevant)
+    if dated and (later := later_section(relevant, best)):
         sentences += answering_sentences(later, results.question)
     return Extract(
         results.question, sentences, (best.answers or 0.0) * factor, chunk=best, nearer=results.chunks.index(best)

@@ -7,9 +7,11 @@ from itertools import compress, pairwise
 from textwrap import dedent
 
 from answering.relevance.entities import of_others
+from answering.relevance.extremes import ASKS_EXTREME
 from answering.relevance.possible_answers import are_of_kind, possible_answers
 from answering.text.blocks import (
     INTRODUCES,
+    between,
     bullet,
     cells,
     introduced_by,
@@ -82,8 +84,10 @@ def answering_sentences(chunk: Chunk, question: str, most: int = MAX_SENTENCES) 
     numbers = [chunk.spans.index((s.start, s.end)) for s in chosen.values()]
     introduced = introduced_by(chunk, numbers[0])[:MAX_ITEMS]
     limits = [limit for n in numbers for limit in limits_of(chunk, n)]
+    limits += between(chunk, numbers)[: most - len(numbers)]
     added, headers = [*introduced, *limits], {header for n in numbers for header in table_header(chunk, n)}
-    if _ASKS_ALL.search(question) and headers and len(rows := table_rows(chunk, min(headers))) <= MAX_ITEMS:
+    asks_all = _ASKS_ALL.search(question) or ASKS_EXTREME.search(question)  # which is the highest is seen among all
+    if asks_all and headers and len(rows := table_rows(chunk, min(headers))) <= MAX_ITEMS:
         added += rows
     for n in numbers:
         items = list_around(chunk, n)

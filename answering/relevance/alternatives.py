@@ -7,10 +7,11 @@ the same form. Where one of them has a name that the question has, the others ar
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress, groupby, zip_longest
+from itertools import groupby, zip_longest
 
+from answering.relevance.chapters import rival_chapters
 from answering.relevance.entities import about_labels, asked_labels, of_earlier_message
-from answering.relevance.named_things import are_alike, content, exchanged, is_same_form, tokens_of
+from answering.relevance.named_things import WORD, are_alike, content, exchanged, is_same_form, tokens_of
 from answering.relevance.openings import of_other_opening
 from answering.relevance.quantities import BOUND
 from answering.relevance.subjects import (
@@ -21,17 +22,15 @@ from answering.relevance.subjects import (
     of_unknown_kind,
     of_unknown_name,
 )
-from answering.text.blocks import before, cells, column_names, is_row, table_header
+from answering.text.blocks import before, cells, filled_columns, is_row, table_header
 from answering.text.terms import is_content, is_uncased, stem, words
 from answering.types import About, Chunk
 
 SHORT_STEM = 4
 """Letters of the longest stem that says little of a field unless the word is the same: "fired", "Firing fee"."""
-LONGEST_NAME = 4
-"""Words of the longest cell that is a name."""
+LONGEST_NAME = 4  # words of a cell that is a name
 MAX_SENTENCES = 300
 """Sentences of all chunks that are compared: the time grows with their square."""
-_TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*")
 _IN_PARENTHESES = re.compile(r"(?<=\w) ?\([^()]*\)")
 OF_OTHERS = (of_other_complement, of_other_subject, of_other_topic, of_unknown_kind)
 Stems = frozenset[str]
@@ -61,7 +60,7 @@ class Comparison:
 def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     """Return *chunks*, the candidates for *question*, with ``about`` set."""
     found = Comparison(question, chunks)
-    for compare in (_labels, _rows, _sections, _sentences):
+    for compare in (_labels, _rows, _sections, _chapters, _sentences):
         compare(found)
     told_apart = bool(found.others)
     if not found.asked:
@@ -71,7 +70,7 @@ def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
         found.others.update(others(question, chunks))
     found.asked -= found.others
     fields = found.stems - found.names - found.kinds
-    named_fields = {(at, n): _field_words(chunks[at], n) & fields for at, n in found.asked | found.others}
+    named_fields = {(at, n): content(filled_columns(chunks[at], n)) & fields for at, n in found.asked | found.others}
     most_asked = max((len(named_fields[place]) for place in found.asked), default=0)
     most_others = max((len(_surely(named_fields[place], place, found)) for place in found.others), default=0)
     if found.asked and most_others > most_asked:  # the asked one does not have what others of its kind have
@@ -125,7 +124,7 @@ def _partly_named(found: Comparison, rows: Sequence[Position]) -> None:
     """Compare the names in each column that are asked in part: "amber float" is no "Fishing float, green"."""
     texts = [cells(found.chunks[at].sentences[n]) for at, n in rows]
     for column in zip_longest(*texts, fillvalue=""):
-        short = [text if len(_TOKEN.findall(text)) <= LONGEST_NAME else "" for text in column]
+        short = [text if len(WORD.findall(text)) <= LONGEST_NAME else "" for text in column]
         named = [content(text) & found.stems for text in short]
         best = [name for name in named if any(other and other < name for other in named)]
         if not best:
@@ -137,7 +136,7 @@ def _partly_named(found: Comparison, rows: Sequence[Position]) -> None:
 def _named_in(cell: str, found: Comparison) -> Stems:
     """Return what the question has of the name in *cell*: all of it, or names and numbers that it is made of."""
     cell = _IN_PARENTHESES.sub("", cell)
-    tokens, named = _TOKEN.findall(cell), content(cell)
+    tokens, named = WORD.findall(cell), content(cell)
     if len(tokens) > LONGEST_NAME:
         return frozenset()
     parts = content(" ".join(token for token in tokens if not token.islower() and token in found.question))
@@ -152,11 +151,22 @@ def _sections(found: Comparison) -> None:
             name = theirs - mine
             exchanged = name and mine - theirs and name <= found.stems and found.stems.isdisjoint(mine - theirs)
             if exchanged and are_alike(found.chunks[at], found.chunks[rival]):
-                held = [name <= content(sentence) for sentence in found.chunks[at].sentences]
-                found.others.update((at, n) for n, has in enumerate(held) if not has)
-                found.asked.update((rival, n) for n in range(len(found.chunks[rival].spans)))
-                found.names |= name
+                _part(found, at, rival, name)
                 found.kinds |= mine & theirs
+
+
+def _chapters(found: Comparison) -> None:
+    """Compare chapters that have sections of the same heading: "Kiel depot", "Hamburg depot"."""
+    if not found.stems.isdisjoint(content("\n".join(chunk.chapter or "" for chunk in found.chunks))):
+        for at, rival, name in rival_chapters(found.stems, found.chunks):
+            _part(found, at, rival, name)
+
+
+def _part(found: Comparison, at: int, rival: int, name: Stems) -> None:
+    """Count the sentences of chunk *rival* to the one with the *name*, those of chunk *at* that lack it to others."""
+    found.others.update((at, n) for n, text in enumerate(found.chunks[at].sentences) if not name <= content(text))
+    found.asked.update((rival, n) for n in range(len(found.chunks[rival].spans)))
+    found.names |= name
 
 
 def _sentences(found: Comparison) -> None:
@@ -199,20 +209,10 @@ def _sentences(found: Comparison) -> None:
     found.names.update(stem(word) for name, _ in rivals for word in name)
 
 
-def _field_words(chunk: Chunk, n: int) -> Stems:
-    """Return the stems of sentence *n*; of a row those of the names of the columns that are filled in it."""
-    return frozenset(map(stem, words(_field_text(chunk, n))))
-
-
-def _field_text(chunk: Chunk, n: int) -> str:
-    header, text = table_header(chunk, n), chunk.sentences[n]
-    return " ".join(compress(column_names(chunk.sentences[header[0]]), cells(text))) if header else text
-
-
 def _surely(named: Stems, place: Position, found: Comparison) -> Stems:
     """Return those of *named* that are long, or stand at *place* as they do in the question."""
     at, n = place
-    as_asked = map(stem, frozenset(found.tokens).intersection(words(_field_text(found.chunks[at], n))))
+    as_asked = map(stem, frozenset(found.tokens).intersection(words(filled_columns(found.chunks[at], n))))
     return frozenset(name for name in named if len(name) > SHORT_STEM) | named.intersection(as_asked)
 
 

@@ -18,7 +18,7 @@ ASKS_COUNT = re.compile(r"\bhow many\b|\b(?:the|total) number of\b", re.IGNORECA
 """A question that the functions here are for."""
 LONGEST_VALUE = 4
 """Words of the longest cell that is a value; a longer one is a text."""
-_EXCEPT = re.compile(
+ROWS_IN_DOUBT = re.compile(
     r"\b(?:not|no|never|neither|nor|\w+n['’]t|without|except|besides|other|than|over|under|above|below|most|least"
     r"|before|after|since|until|till|between|both|same|per|each|different|distinct|average"
     r"|will|would|shall|should|must|can|could|might)\b|[<>=]|(?-i:\bMay\b)",
@@ -27,7 +27,7 @@ _EXCEPT = re.compile(
 """A question with one of these asks for other rows than those that have a value of it."""
 _TOTAL = re.compile(r"\|[\s|*_]*(?:(?:grand |sub)?totals?|sum|average|mean)\b", re.IGNORECASE)
 """The beginning of a row that sums the others up."""
-_WORDS_FOR_ROWS = frozenset(
+WORDS_FOR_ROWS = frozenset(
     map(stem, "rows entries records lines listed exist exists total altogether table document".split())
 )
 """Words that say nothing about which rows are meant."""
@@ -50,25 +50,28 @@ def count_rows(question: str, chunks: Sequence[Chunk]) -> tuple[FoundSentences, 
     *chunks* are all of one document. Nothing is counted where another table of it may go on with this one, or has the
     rows that are asked for too.
     """
-    chunks = sorted(chunks, key=lambda chunk: chunk.chunk_index or 0)
-    indexes = [chunk.chunk_index for chunk in chunks]
-    if None not in indexes and indexes != [*range(len(chunks))]:
-        return ()
-    tables = _tables(chunks)
+    tables = tables_of(in_order(chunks))
     counted = [(table, rows) for table in tables if (rows := _matching(question, table))]
     if len(counted) != 1:
         return ()
     table, rows = counted[0]
-    if any(_goes_on(table, other) for other in tables if other is not table):
+    if any(goes_on(table, other) for other in tables if other is not table):
         return ()
     by_chunk = groupby(rows, key=lambda row: row[0].chunk_id)
     found = [(*group,) for _, group in by_chunk]
     return tuple(FoundSentences(group[0][0], tuple(n for _, n in group)) for group in found)
 
 
+def in_order(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Return the chunks of a document as they stand in it; none where one is missing."""
+    chunks = sorted(chunks, key=lambda chunk: chunk.chunk_index or 0)
+    indexes = [chunk.chunk_index for chunk in chunks]
+    return chunks if None in indexes or indexes == [*range(len(chunks))] else []
+
+
 def may_count(question: str, chunk: Chunk) -> bool:
     """Whether *chunk* alone has rows that *question* counts."""
-    return any(_matching(question, table) for table in _tables([chunk]))
+    return any(_matching(question, table) for table in tables_of([chunk]))
 
 
 def has_rows_to_count(question: str, chunk: Chunk) -> bool:
@@ -85,7 +88,7 @@ MIN_ROWS = 3
 """Rows of a table, its header included, of which several may be asked for."""
 
 
-def _tables(chunks: Sequence[Chunk]) -> list[Table]:
+def tables_of(chunks: Sequence[Chunk]) -> list[Table]:
     """List the tables of a document: runs of rows below the same header, in one section."""
     found: dict[tuple[str | None, tuple[str, ...]], Table] = {}
     for chunk in chunks:
@@ -102,7 +105,7 @@ def _tables(chunks: Sequence[Chunk]) -> list[Table]:
     return list(found.values())
 
 
-def _goes_on(table: Table, other: Table) -> bool:
+def goes_on(table: Table, other: Table) -> bool:
     """Whether *other* may be more of *table*: as many columns, and the same header, the same section or a further page.
 
     A table that another program split, or that a PDF breaks over two pages, has no header where it goes on.
@@ -118,14 +121,14 @@ def _matching(question: str, table: Table) -> list[tuple[Chunk, int]]:
     width = len(table.header)
     rows = [cells(chunk.sentences[n]) for chunk, n in table.rows]
     rows = [row + [""] * (width - len(row)) for row in rows]
-    if _EXCEPT.search(question) or any(len(row) > width for row in rows):
+    if ROWS_IN_DOUBT.search(question) or any(len(row) > width for row in rows):
         return []
     if len({tuple(row) for row in rows}) < len(rows):  # a repeated row may be one that another program stored twice
         return []
     asked = content(ASKS_COUNT.sub(" ", question))
     names = [content(name) for name in table.header]
     columns = [[row[at] for row in rows] for at in range(width)]
-    values = [_values(column, name, question) for column, name in zip(columns, names, strict=True)]
+    values = [values_asked(column, name, question) for column, name in zip(columns, names, strict=True)]
     used: Stems = frozenset()
     for at, chosen in enumerate(values):
         if chosen is None:
@@ -141,12 +144,12 @@ def _matching(question: str, table: Table) -> list[tuple[Chunk, int]]:
     if not _are_what_is_counted(counted_noun(question), table, names, [rows[number] for number in kept], used):
         return []
     key = next((name for name in names if counted_noun(question) in name), frozenset[str]())
-    if asked - used - conditions - key - names[0] - content(table.about) - _WORDS_FOR_ROWS:
+    if asked - used - conditions - key - names[0] - content(table.about) - WORDS_FOR_ROWS:
         return []
     return [table.rows[number] for number in kept]
 
 
-def _values(column: Sequence[str], name: Stems, question: str) -> frozenset[str] | None:
+def values_asked(column: Sequence[str], name: Stems, question: str) -> frozenset[str] | None:
     """Return the values of *column* that are asked for; None where a cell may be meant or not."""
     asked, all_asked = content(question), {*words(question)}
     flags = {cell.lower() for cell in column}
@@ -187,4 +190,4 @@ def _are_what_is_counted(
     if column:
         found = [row[column] for row in rows]
         return all(found) and len({*found}) == len(found) and not any(re.search(r"\d", cell) for cell in found)
-    return column == 0 or noun in used or noun in _WORDS_FOR_ROWS or noun in content(table.about)
+    return column == 0 or noun in used or noun in WORDS_FOR_ROWS or noun in content(table.about)

@@ -47,8 +47,7 @@ _SEVERAL = re.compile(
 
 _LETTER_OR_ROMAN = re.compile(r"[A-Z]|[IVX]{2,5}")
 """A label in capitals after its noun: "block C", "Kiln II"."""
-LEAD = re.compile(r"^\w[^:.;|]{1,40}:(?=\s)")
-"""What a line or an item is about: "Gold plan: 39 euros"."""
+LEAD = re.compile(r"^\w[^:.;|]{1,40}:(?=\s)")  # "Gold plan: 39 euros"
 Named = Mapping[str, frozenset[str]]
 """The labels of each kind of thing, by the stem of its noun: ``{"articl": {"4714"}, "depot": {"north"}}``.
 
@@ -67,7 +66,7 @@ def named_things(text: str, *, heading: bool = False) -> Named:
     for first, second, third in zip(tokens, tokens[1:], [*tokens[2:], ""], strict=False):
         word, label = first.lower(), second.lower()
         pronoun = second == "I" and third[:1].isalpha()  # "the kiln I use"
-        if is_content(word) and word.isalpha() and label[0].isdigit() and not _is_unit_like(first):
+        if _is_noun(word) and len(word) > 1 and label[0].isdigit():
             found.setdefault(stem(word), set()).add(label)
         elif is_content(word) and word.isalpha() and _LETTER_OR_ROMAN.fullmatch(second) and not pronoun:
             found.setdefault(stem(word), set()).add(second)
@@ -105,8 +104,11 @@ def _names(tokens: Sequence[str], *, heading: bool) -> Iterator[tuple[str, str]]
             yield PERSON, tokens[at]
             continue
         end = next((n for n in range(at, len(tokens)) if not is_name(tokens[n])), len(tokens))
-        following = tokens[end] if end < len(tokens) else ""
-        if is_content(following) and following.isalpha() and following.lower() not in _NO_NOUNS:
+        following, after = (*tokens[end : end + 2], "", "")[:2]
+        has_noun = _is_noun(following) and not (
+            following.endswith("s") and after in _ARTICLES
+        )  # "Weber runs the depot"
+        if has_noun:
             yield stem(following), tokens[at]
         elif at + 1 < end:
             yield stem(tokens[end - 1].lower()), tokens[at]
@@ -115,8 +117,13 @@ def _names(tokens: Sequence[str], *, heading: bool) -> Iterator[tuple[str, str]]
         noun = tokens[back - bool(link)]
         initial = not heading and back - bool(link) <= 1
         plural = noun.endswith("s") and not noun.endswith("ss") and link
-        if is_content(noun.lower()) and noun.isalpha() and noun.lower() not in _NO_NOUNS and not (initial or plural):
+        verb = has_noun and before == "the" and not link  # "manages the Hamburg depot"
+        if _is_noun(noun) and not (initial or plural or verb):
             yield stem(noun.lower()) + (f" {link}" if link not in ("", "in", "of") else ""), tokens[at]
+
+
+def _is_noun(word: str) -> bool:
+    return word.isalpha() and is_content(word.lower()) and word.lower() not in _NO_NOUNS
 
 
 def is_name(token: str) -> bool:
@@ -130,17 +137,11 @@ def contrast_of(word: str) -> frozenset[str]:
     return next((words for words in (*_CONTRASTS, *_CALENDAR) if word in words), frozenset())
 
 
-def _is_unit_like(word: str) -> bool:
-    """Whether a number after *word* is no label: an abbreviation or a verb's amount."""
-    return len(word) < 2 or word.lower() in _NO_NOUNS
-
-
-_LINKS = frozenset("number no nr num code id".split())
-"""Words between a noun and its label: "article number 4714"."""
+_LINKS = frozenset("number no nr num code id".split())  # between a noun and its label: "article number 4714"
 _PREPOSITIONS = frozenset("of in to at for from on by with".split())
+_ARTICLES = frozenset("the a an our your".split())
 _PERSONS = frozenset("mr mrs ms miss dr prof".split())
-PERSON = "person"
-"""The key of a person's name after a title."""
+PERSON = "person"  # the key of a name after a title
 _NO_NOUNS = frozenset(
     """least most max maximum min minimum approximately nearly around every after before within costs cost takes take
     holds hold last lasts than pays pay needs need carries lift lifts weighs page april may june july august
@@ -156,9 +157,8 @@ SAME_FORM, SAME_ITEM = 0.7, 0.5
 lines with a label ("Gold plan: …"), of which some leave out a field."""
 ALIKE = 0.5
 """Least share of the sentences of two sections that have one of the same form in the other."""
-MAX_WORDS = 60
-"""Words of a sentence that are compared."""
-_TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*")
+MAX_WORDS = 60  # of a sentence that are compared
+WORD = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*")
 _LABEL = re.compile(r"\w+(?= ?:)")
 
 
@@ -191,7 +191,7 @@ def _form(sentence: str) -> tuple[tuple[str, ...], bool]:
     lead = LEAD.match(sentence)
     text = f"{lead[0].lower()}{sentence[lead.end() :]}" if lead else sentence
     text = _LABEL.sub(lambda label: label[0].lower(), text)
-    first, *tokens = _TOKEN.findall(text)[:MAX_WORDS] or [""]
+    first, *tokens = WORD.findall(text)[:MAX_WORDS] or [""]
     opening = () if is_content(first.lower()) and not first.islower() else (first.lower(),)
     return (*opening, *(word for word in tokens if word[0].islower())), bool(lead)
 

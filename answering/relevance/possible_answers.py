@@ -25,6 +25,7 @@ from answering.relevance.quantities import (
     measures,
 )
 from answering.relevance.subjects import lacks_existing
+from answering.relevance.things import refers_to_another
 from answering.text.blocks import (
     cells,
     column_names,
@@ -103,7 +104,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
             and not (whether and text.startswith(UNCHECKED))
             and not (for_amount and not has_amount(question, text))
             and not lacks_existing(question, chunk, n)
-            and not (_lacks_agent(question, text) or others[n])
+            and not (_lacks_agent(question, text) or others[n] or refers_to_another(question, chunk, n))
             and not ((counts and rows[n]) or _lacks_cell(question, chunk, n) or _lacks_number(question, chunk, n))
         )
     return tuple(possible)

@@ -5,21 +5,42 @@ dog is no cat.
 """
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from difflib import get_close_matches
 
-from answering.relevance.things import ARTICLES, PREPOSITIONS, referred_to, things_named
-from answering.text.blocks import row_with_column_names
+from answering.ports import ClaimReader
+from answering.relevance.things import ARTICLES, PREPOSITIONS, antecedents, referred_to, things_named
+from answering.text.blocks import row_with_column_names, texts_to_read
 from answering.text.terms import AUXILIARIES, coverage, is_content, question_stems, stem, stems, vocabulary
-from answering.types import Chunk
+from answering.types import Chunk, Passage
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’](?!s?\b)[^\W_]+)*|[.,;:()!?](?=\s|\Z)")
 """Words without what makes them possessive, and what parts them."""
 _REFERS = re.compile(r"(?:It|They|He|She|(Its|Their|His|Her))\b")
 """A pronoun that opens a sentence, a possessive one by itself."""
+_NAME = re.compile(r"(?<=[^.!?\s] )(?!I\b)[A-Z]\w{3,}")
+"""A word with a capital letter that opens no sentence, of four letters at least: shorter ones may be abbreviations."""
+_CAPITAL = re.compile(r"\b[A-Z]\w{3,}")
+SPELLED_ALIKE = 0.8
+"""Ratio of ``difflib`` from which two names are one, misspelled."""
+SAME_THING = 1.0
+"""Log-odds of a statement from which what it names may be what the passage calls otherwise.
+
+Of 0, 1 and 2, and never: ``docs/relevance.md``, "What a question names"."""
 MAX_CONTENT = 5
 """Content words of the longest question that is looked at: a longer one names some things in passing.
 
 Of 4, 5 and any number: ``docs/relevance.md``, "What a question names"."""
+
+
+async def is_of_rival(reader: ClaimReader, question: str, chunk: Chunk, n: int, chunks: Sequence[Chunk]) -> bool:
+    """Whether sentence *n* of *chunk* is about a rival of what *question* names, by what *reader* holds of that.
+
+    Where it names no rival, but the question a name that is in none of *chunks*, it is too. Raises ``ReadingFailed``.
+    """
+    passage = Passage.of(chunk, [*antecedents(chunk, n), texts_to_read(chunk)[n]])
+    supports = [await reader.support(text, passage) for text in with_thing_asked_for(question, chunk, n)]
+    return max(supports) < SAME_THING if supports else names_unknown(question, chunks)
 
 
 def with_thing_asked_for(question: str, chunk: Chunk, n: int) -> list[str]:
@@ -52,6 +73,21 @@ def with_thing_asked_for(question: str, chunk: Chunk, n: int) -> list[str]:
             possessive = "'s" if pronoun[1] else ""
             statements.append(f"The {_phrase(asked, at, things)}{possessive}{sentence[pronoun.end() :]}")
     return statements
+
+
+def names_unknown(question: str, chunks: Iterable[Chunk]) -> bool:
+    """Whether *question* has a name that none of *chunks* has, nor one that is spelled nearly so.
+
+    Names have a capital letter and open no sentence; a word for a kind of thing may have another word in the text.
+    """
+    if len(question_stems(question)) > MAX_CONTENT:
+        return False
+    named = things_named(question)
+    names = [name for name in _NAME.findall(question) if named.issuperset(stems(name))]
+    text = "\n".join(f"{chunk.headings}\n{chunk.text}" for chunk in chunks) if names else ""
+    unknown = [name for name in names if name.lower() not in text.lower()]
+    known = {*_CAPITAL.findall(text)} if unknown else set()
+    return any(not get_close_matches(name, known, n=1, cutoff=SPELLED_ALIKE) for name in unknown)
 
 
 def _is_noun(word: str) -> bool:

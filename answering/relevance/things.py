@@ -8,7 +8,15 @@ from functools import lru_cache
 
 from answering.relevance.entities import names_another, of_others
 from answering.relevance.named_things import POSSESSIVE
-from answering.text.blocks import before, bullet, introduced_row, introduction, is_row, row_with_column_names
+from answering.text.blocks import (
+    before,
+    bullet,
+    introduced_row,
+    introduction,
+    is_row,
+    label_of_item,
+    row_with_column_names,
+)
 from answering.text.terms import AUXILIARIES, coverage, is_content, question_stems, stem, stems, vocabulary, words
 from answering.types import Chunk
 
@@ -128,6 +136,17 @@ def is_about_other_things(question: str, chunk: Chunk, n: int | None) -> bool:
     return unsure and _lacks_thing(question, chunk, said)
 
 
+def refers_to_another(question: str, chunk: Chunk, n: int) -> bool:
+    """Whether a pronoun opens sentence *n* of a paragraph on another thing than the one of *chunk* that is asked for.
+
+    Up to that sentence the paragraph does not name it.
+    """
+    if not antecedents(chunk, n):
+        return False
+    first = next(at for at in range(n, -1, -1) if not at or "\n\n" in before(chunk, at))
+    return _lacks_thing(question, chunk, "\n".join([chunk.headings, *chunk.sentences[first : n + 1]]))
+
+
 def _is_of_other_version(question: str, text: str) -> bool:
     """Whether *question* names a version such as 2.2.1 that *text* does not, and *text* another one."""
     asked, told = (frozenset(_VERSION.findall(said)) for said in (question, text))
@@ -171,7 +190,7 @@ def referred_to(chunk: Chunk, n: int) -> list[str]:
 
     That is the last sentence before it that opens with no pronoun, in its paragraph; of an answer, its question.
     """
-    sentences, lead = chunk.sentences, introduction(chunk, n)
+    sentences, lead = chunk.sentences, f"{introduction(chunk, n)} {label_of_item(chunk, n)}".strip()
     if n and sentences[n - 1].endswith("?"):
         return [lead, sentences[n - 1]]
     if _is_field(chunk, n):

@@ -7,7 +7,8 @@ mostly how sentences belong together, which a kind would not tell. All of it tak
 """
 
 import re
-from itertools import takewhile
+from collections.abc import Collection
+from itertools import compress, takewhile
 
 from answering.text.sentences import code_spans
 from answering.types import Chunk
@@ -20,9 +21,13 @@ INTRODUCES = re.compile(r"[^.!?…]\Z|\b(?:following|as follows|below)\b")
 
 _LIMITS = re.compile(
     r"(?:After(?:wards| that| this)|Otherwise|However|But|Except|Exceptions?|(?:Beyond|Above) th(?:at|is)|Until then"
-    r"|If not|Th(?:is|at|ese) do(?:es)? not|(?:It|They) do(?:es)? not apply)\b"
+    r"|If not|If (?:that|this|it|they)|Th(?:is|at|ese) do(?:es)? not|(?:It|They) do(?:es)? not apply)\b"
+    r"|(?:It|They|He|She|We|You)\b[^.;:]*(?:\b(?:not|no longer|never|only|except|unless|closed|sold out)\b|n['’]t\b)"
+    r"|[^.;:]*\b(?:exceptions?|lapses?|expires?|is void|(?:stays?|remains?|are|is) closed)\b"
 )
-"""The beginning of a sentence that says where the one before it ends or does not hold."""
+"""A sentence that says where the one before it ends or does not hold: by what opens it, or by what it says of it."""
+_LABEL = re.compile(r"[^:.;|]{1,40}:(?=\s)")
+"""What an item is about, as it opens: "**Excel II**: two days from 22 September. Fee 290 euros."."""
 _BAR = re.compile(r"(?<!\\)\|")
 LONGEST_LABEL = 5
 """Words of an item that is no more than a label of those below it."""
@@ -75,10 +80,9 @@ def list_around(chunk: Chunk, n: int) -> range:
 
 def labels_above(chunk: Chunk, n: int) -> list[int]:
     """Return the numbers of the short items that sentence *n* of a nested list stands below, the outermost first."""
-    items = list_around(chunk, n) if bullet(chunk, n) else range(0)
     above: list[int] = []
     depth = _depth(chunk, n)
-    for at in reversed(range(items.start, n)):
+    for at in reversed(range(list_around(chunk, n).start, n)) if bullet(chunk, n) else ():
         if bullet(chunk, at) and _depth(chunk, at) < depth:
             depth = _depth(chunk, at)
             above.insert(0, at)
@@ -137,6 +141,12 @@ def column_names(header: str) -> list[str]:
     return [name.replace("_", " ") for name in cells(header)]
 
 
+def filled_columns(chunk: Chunk, n: int) -> str:
+    """Return the names of the columns that are filled in row *n*; another sentence as it is."""
+    header, text = table_header(chunk, n), chunk.sentences[n]
+    return " ".join(compress(column_names(chunk.sentences[header[0]]), cells(text))) if header else text
+
+
 def labelled(header: str, row: str) -> str:
     """Return the cells of *row* after their columns' names, "Plan: Basic; Price: $5"; a longer row as it is."""
     names, values = cells(header), cells(row)
@@ -162,16 +172,37 @@ def introduced_row(chunk: Chunk, n: int) -> str:
 def texts_to_read(chunk: Chunk) -> tuple[str, ...]:
     """Return the sentences of *chunk* as the reader reads them.
 
-    Rows of a table have the names of its columns, items of a nested list those above them ("Dogs: not allowed in: …").
+    Rows of a table have the names of its columns, items of a nested list those above them ("Dogs: not allowed in: …"),
+    and further sentences of an item its label ("Excel II: Fee 290 euros.").
     """
-    texts = [row_with_column_names(chunk, n) for n in range(len(chunk.spans))]
+    texts = [f"{label_of_item(chunk, n)}{row_with_column_names(chunk, n)}" for n in range(len(chunk.spans))]
     return tuple(" ".join([*_as_labels(chunk, labels_above(chunk, n)), text]) for n, text in enumerate(texts))
+
+
+def label_of_item(chunk: Chunk, n: int) -> str:
+    """Return what opens the item that sentence *n* goes on with, "Excel II: ": a label, or a few words; "" for none."""
+    first = n
+    while first and not bullet(chunk, first) and "\n\n" not in before(chunk, first):
+        first -= 1
+    if first == n or not bullet(chunk, first):
+        return ""
+    opening = chunk.sentences[first]
+    label = _LABEL.match(opening)
+    if label:
+        return f"{label[0].replace('*', '')} "
+    return f"{opening.rstrip('.:')}: " if len(opening.split()) <= LONGEST_LABEL else ""
 
 
 def limits_of(chunk: Chunk, n: int) -> list[int]:
     """Return the number of the next sentence if it limits sentence *n*, in its paragraph: "After that 60 % is due"."""
     follows = n + 1 < len(chunk.spans) and "\n\n" not in before(chunk, n + 1) and not bullet(chunk, n + 1)
     return [n + 1] if follows and _LIMITS.match(chunk.sentences[n + 1]) else []
+
+
+def between(chunk: Chunk, chosen: Collection[int]) -> list[int]:
+    """Return the numbers of the sentences that stand alone between two *chosen* ones of their paragraph."""
+    alone = [n + 1 for n in chosen if n + 2 in chosen and n + 1 not in chosen]
+    return [n for n in alone if "\n" not in before(chunk, n) + before(chunk, n + 1)]
 
 
 def introduction(chunk: Chunk, n: int) -> str:

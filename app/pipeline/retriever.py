@@ -17,6 +17,7 @@ from answering.questions.sections import ASKS_SECTION, asked_section, document_w
 from answering.questions.spelling import corrected
 from answering.relevance.alternatives import compared
 from answering.relevance.counted_rows import ASKS_COUNT, count_rows, may_count
+from answering.relevance.extremes import ASKS_EXTREME, extreme_rows, may_compare
 from answering.relevance.features import promise
 from answering.text.sentences import Span, sentence_spans
 from answering.text.terms import question_stems, rare_words
@@ -73,15 +74,14 @@ class HybridRetriever:
                     searched = _nearer(searched)
                 unique = {hit.key: hit for _, _, row in searched for hit in row}
                 sentences = await self._sentences(list(unique.values()))
-                counted = [await self._counted(question, *found) for found in searched]
-                sections = [await self._section(question, part, query) for part, query, _ in searched]
+                by_place = [await self._by_place(question, *found) for found in searched]
         except TimeoutError as error:
             if vectors is None:
                 raise EmbeddingUnavailable("The question could not be embedded in time.") from error
             raise StoreUnavailable("The search for chunks did not end in time.") from error
         return tuple(
-            SubqueryResults(part, compared(part, _chunks(query, row, sentences, pool)), rows, section)
-            for (part, query, row), rows, section in zip(searched, counted, sections, strict=True)
+            SubqueryResults(part, compared(part, _chunks(query, row, sentences, pool)), *found)
+            for (part, query, row), found in zip(searched, by_place, strict=True)
         )
 
     async def _search(self, question: Question, texts: Sequence[str], vectors: Vectors, pool: int) -> list[Searched]:
@@ -97,21 +97,24 @@ class HybridRetriever:
         best = [_distinct(_best(*row, hits.idf), most) for row in zip(queries, hits.candidates, strict=True)]
         return list(zip(texts, queries, best, strict=True))
 
-    async def _counted(
+    async def _by_place(
         self, question: Question, part: str, query: HybridQuery, found: Sequence[Candidate]
-    ) -> tuple[FoundSentences, ...]:
-        """Return the rows that *part* of *question* counts: of all chunks of the one document that was found with some.
+    ) -> tuple[tuple[FoundSentences, ...], tuple[FoundSentences, ...]]:
+        """Return the rows that *part* of *question* counts; and the extreme ones, or the section, that it asks for.
 
-        None where several documents have such rows, or where they are of more chunks than an answer may cite.
+        Rows are of the one document that was found with some: none where several have such rows, or where they are of
+        more chunks than an answer may cite.
         """
-        if not ASKS_COUNT.search(part):
-            return ()
-        tables = {hit.chunk.document_id for hit in found if may_count(part, _with_spans(hit.chunk))}
-        if len(tables) != 1:
-            return ()
-        chunks = await self._nearest(query, MAX_WHOLE + 1, {**(question.where or {}), "document_id": tables.pop()})
-        rows = count_rows(part, chunks) if len(chunks) <= MAX_WHOLE else ()
-        return rows if len(rows) <= question.max_sources else ()
+        counts = ASKS_COUNT.search(part)
+        rows: tuple[FoundSentences, ...] = ()
+        if counts or ASKS_EXTREME.search(part):
+            has_some, find = (may_count, count_rows) if counts else (may_compare, extreme_rows)
+            tables = {hit.chunk.document_id for hit in found if has_some(part, _with_spans(hit.chunk))}
+            where = {**(question.where or {}), "document_id": min(tables, default="")}
+            chunks = await self._nearest(query, MAX_WHOLE + 1, where) if len(tables) == 1 else []
+            rows = find(part, chunks) if len(chunks) <= MAX_WHOLE else ()
+            rows = rows if len(rows) <= question.max_sources else ()
+        return (rows, ()) if counts else ((), rows or await self._section(question, part, query))
 
     async def _section(self, question: Question, part: str, query: HybridQuery) -> tuple[FoundSentences, ...]:
         """Return the section that *part* of *question* asks for by its number, if just one document has it."""

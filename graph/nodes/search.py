@@ -74,7 +74,7 @@ async def grade(state: State, _: Context, *, ports: Ports) -> Update:
 
     At most ``max_sources``, by grade. The reader, if any, reads the best first, until one answers; then all are
     assessed by the calibration, if any. ``subquery_results`` keep what was found of those that passed. The chunks whose
-    rows are counted, or whose section is asked for, pass too: the answer cites each sentence.
+    rows are counted or compared, or whose section is asked for, pass too: the answer cites each sentence.
     """
     question, results = state["question"], state["subquery_results"]
     if ports.reader:
@@ -84,7 +84,7 @@ async def grade(state: State, _: Context, *, ports: Ports) -> Update:
     chunks = (await ports.grader.grade(question, results))[: question.max_sources]
     get_stream_writer()({"retrieval": chunks})
     passed = [chunk for chunk in chunks if (chunk.relevance or 0.0) >= question.relevance_threshold]
-    found = [sentences.chunk for part in results for sentences in (*part.counted, *part.section)]
+    found = [sentences.chunk for part in results for sentences in (*part.counted, *part.looked_up)]
     first = {chunk.chunk_id: chunk for chunk in found}
     passed = [*(first | {chunk.chunk_id: chunk for chunk in passed}).values()][: question.max_sources]
     ids = {chunk.chunk_id for chunk in passed}

@@ -1,5 +1,7 @@
 """Dates of headings: which of two sections is the later one."""
 
+from dataclasses import replace
+
 import pytest
 
 from answering.relevance.dates import LATER_SHARE, later_section
@@ -34,3 +36,44 @@ def test_it_is_of_the_same_document_and_may_answer() -> None:
     assert later_section([chunk("13 May 2025", document="other"), chunk("Notes")], best) is None
     assert later_section([chunk("13 May 2025", answers=LATER_SHARE - 0.01)], best) is None
     assert later_section([chunk("13 May 2025")], chunk("Notes")) is None
+
+
+def decided(text: str, section: str = "", answers: float = 1.0, document: str = "other", title: str = "") -> Chunk:
+    """A chunk of another document, whose only sentence is *text*."""
+    return Chunk(text, document, title, text, section=section, answers=answers, scores=(1.0,), spans=((0, len(text)),))
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        decided("The fee goes up from 55 to 60 euros.", "9 April 2024"),
+        decided("Grilling now ends at 9 pm instead of 10.", title="Minutes of 15 June 2024"),
+        replace(decided("Only one dog is allowed from now on."), source="minutes-2024-06-general.txt"),
+        decided("It was resolved to close on Saturdays.", "Meeting of 2024-09-10"),
+    ],
+)
+@pytest.mark.parametrize("best", [chunk("Rules"), chunk("12 March 2023")])
+def test_a_later_document_may_change_what_another_says(later: Chunk, best: Chunk) -> None:
+    """What a handbook without a date says, too; the date is in a heading, the title or the name of the file."""
+    assert later_section([best, later], best) is later
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        decided("The fee is 60 euros.", "9 April 2024"),
+        decided("The fee goes up to 60 euros.", "Fees"),
+        decided("The fee goes up to 60 euros.", "9 April 2022"),
+        decided("The fee goes up to 60 euros.", "9 April 2024", LATER_SHARE - 0.01),
+    ],
+)
+def test_another_document_changes_nothing_without_saying_so(other: Chunk) -> None:
+    """It tells of a change, has a later date, and may answer."""
+    best = chunk("12 March 2023")
+    assert later_section([best, other], best) is None
+
+
+def test_of_several_later_ones_the_last_counts() -> None:
+    """Whichever answers more surely: it was decided last."""
+    first, last = decided("It is closed now.", "3 May 2024", 0.9), decided("It is open again.", "7 June 2024", 0.5)
+    assert later_section([last, first], chunk("Rules", 0.9)) is last

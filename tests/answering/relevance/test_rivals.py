@@ -2,7 +2,7 @@
 
 import pytest
 
-from answering.relevance.rivals import MAX_CONTENT, with_thing_asked_for
+from answering.relevance.rivals import MAX_CONTENT, names_unknown, with_thing_asked_for
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk
 
@@ -71,3 +71,23 @@ def test_a_long_question_names_things_in_passing() -> None:
     question = "How much does the cat vaccination cost {} on a cold Sunday morning in the northern surgery?"
     assert len(question.split()) > MAX_CONTENT
     assert statements(question.format("us"), "The dog vaccination costs 46 pounds.") == []
+
+
+WARD = Chunk("c", "d", "Ward", "Corvalin is given at night. The usual dose is 5 mg, in Room Larch.", section="Doses")
+
+
+@pytest.mark.parametrize(
+    ("question", "unknown"),
+    [
+        ("What is the usual dose of Hepatril?", True),
+        ("What is the usual dose of Corvalin?", False),
+        ("What is the usual dose of Corvallin?", False),
+        ("Is the usual dose given in Larch?", False),
+        ("Is the dose shown on TV?", False),
+        ("Hepatril usual dose", False),
+        ("May a patient of Doctor Weber on the northern ward have the usual dose twice a night?", False),
+    ],
+)
+def test_a_name_that_no_passage_has_is_unknown(question: str, unknown: bool) -> None:
+    """A slip of the pen, an abbreviation and key words are none, nor is a name that a long question says in passing."""
+    assert names_unknown(question, [WARD]) == unknown

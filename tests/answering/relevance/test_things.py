@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from answering.relevance.things import SURE_MARGIN, is_about_other_things, things_named
+from answering.relevance.things import SURE_MARGIN, is_about_other_things, refers_to_another, things_named
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk, ReadPassage
 
@@ -117,3 +117,32 @@ def test_a_sure_reader_is_believed() -> None:
 def test_a_name_of_which_a_part_differs_is_another(question: str, sentence: str, other: bool) -> None:
     """However sure the reader is: the same first or last name makes no other person, place or product."""
     assert is_other(question, chunk_of(sentence, 9.0), sentence) == other
+
+
+PLANTS = """The ficus in the library is watered every ten days. It is repotted every three years.
+
+The orchid at the desk is dipped in water. In summer twice a day. It must stand in the shade."""
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "other"),
+    [
+        ("How often is the orchid repotted?", "It is repotted", True),
+        ("How often is the ficus repotted?", "It is repotted", False),
+        ("Where must the orchid stand?", "It must stand", False),
+        ("How often is the orchid repotted?", "The ficus in", False),
+        ("How often is the cactus repotted?", "It is repotted", False),
+    ],
+)
+def test_a_pronoun_stands_for_what_its_paragraph_names(question: str, sentence: str, other: bool) -> None:
+    """However far above it that is named; of a thing that the passage does not name nothing is known."""
+    chunk = chunk_of(PLANTS)
+    (number,) = [n for n, text in enumerate(chunk.sentences) if sentence in text]
+    assert refers_to_another(question, chunk, number) == other
+
+
+def test_a_further_sentence_of_an_item_is_about_its_label() -> None:
+    """ "Fee 290 euros." below "Excel II:" names what it is the fee of."""
+    items = chunk_of("- **Excel I**: two days. Fee 260 euros.\n- **Excel II**: three days. Fee 290 euros.")
+    assert not is_other("What is the fee of Excel II?", items, "290")
+    assert is_other("What is the fee of Excel II?", items, "260")
