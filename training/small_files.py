@@ -27,7 +27,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from answering.text.blocks import texts_to_read
+from answering.text.context import texts_to_read
 from answering.types import Chunk, Passage
 from app.bootstrap.compose import build_container
 from app.ingest.pipeline import ingest_into

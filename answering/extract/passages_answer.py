@@ -13,9 +13,8 @@ from answering.relevance.dates import DATED, later_section
 from answering.relevance.graders import OTHER_LABEL_FACTOR, Logistic, extractive_confidence, logit
 from answering.relevance.possible_answers import are_of_kind
 from answering.relevance.rivals import is_of_rival
-from answering.relevance.things import antecedents
 from answering.render import cite_by_document, numbered
-from answering.text.blocks import texts_to_read
+from answering.text.context import antecedents, texts_to_read
 from answering.text.terms import coverage, vocabulary
 from answering.types import Chunk, CitedSentence, Draft, Passage, Question, SubqueryResults, TokenCallback
 

@@ -11,18 +11,16 @@ from answering.relevance.extremes import ASKS_EXTREME
 from answering.relevance.possible_answers import are_of_kind, possible_answers
 from answering.text.blocks import (
     INTRODUCES,
-    between,
     bullet,
     cells,
     introduced_by,
     is_fenced,
     is_long_code,
-    labels_above,
-    limits_of,
     list_around,
     table_header,
     table_rows,
 )
+from answering.text.context import between, labels_above, limits_of, subject_of
 from answering.text.sentences import sentence_spans
 from answering.text.terms import vocabulary
 from answering.types import Chunk, CitedSentence, FoundSentences, Source
@@ -83,7 +81,7 @@ def answering_sentences(chunk: Chunk, question: str, most: int = MAX_SENTENCES) 
     chosen = {s.start: s for s in (best, *further)}
     numbers = [chunk.spans.index((s.start, s.end)) for s in chosen.values()]
     introduced = introduced_by(chunk, numbers[0])[:MAX_ITEMS]
-    limits = [limit for n in numbers for limit in limits_of(chunk, n)]
+    limits = [other for n in numbers for other in (*subject_of(chunk, n), *limits_of(chunk, n))]
     limits += between(chunk, numbers)[: most - len(numbers)]
     added, headers = [*introduced, *limits], {header for n in numbers for header in table_header(chunk, n)}
     asks_all = _ASKS_ALL.search(question) or ASKS_EXTREME.search(question)  # which is the highest is seen among all

@@ -22,17 +22,17 @@ from answering.relevance.subjects import (
     of_unknown_kind,
     of_unknown_name,
 )
+from answering.relevance.things import of_other_label
 from answering.text.blocks import before, cells, filled_columns, is_row, table_header
 from answering.text.terms import is_content, is_uncased, stem, words
 from answering.types import About, Chunk
 
-SHORT_STEM = 4
-"""Letters of the longest stem that says little of a field unless the word is the same: "fired", "Firing fee"."""
+SHORT_STEM = 4  # letters of a stem that says little of a field unless the word is the same: "fired", "Firing fee"
 LONGEST_NAME = 4  # words of a cell that is a name
 MAX_SENTENCES = 300
 """Sentences of all chunks that are compared: the time grows with their square."""
 _IN_PARENTHESES = re.compile(r"(?<=\w) ?\([^()]*\)")
-OF_OTHERS = (of_other_complement, of_other_subject, of_other_topic, of_unknown_kind)
+OF_OTHERS = (of_other_complement, of_other_subject, of_other_topic, of_other_label, of_unknown_kind)
 Stems = frozenset[str]
 Position = tuple[int, int]
 """The number of a chunk, and of a sentence in it."""

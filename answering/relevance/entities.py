@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from answering.relevance.named_things import LEAD, TOKEN, Named, contrast_of, is_name, named_things
 from answering.text.blocks import cells, is_row, row_with_column_names, table_header, table_rows
-from answering.text.terms import asks_whether, is_content, question_stems, stem, stems, words
+from answering.text.terms import asks_whether, is_content, question_stems, stem, words
 from answering.types import About, Chunk
 
 LOOKED_UP, NAMED = 6.0, 1.0
@@ -16,10 +16,6 @@ The first for a sentence with words of the question beside the name, as the fiel
 where the number stands in the chunk. Not fitted: a name is a key, whatever the words around it."""
 BRIEF = 3
 """Content words of a brief question: it is far from a long chunk by every cosine, also from the one that answers."""
-MIN_SIMILARITY = 0.31
-"""Cosine of a passage and its best sentence below which it is not read (``docs/relevance.md``, "Small files")."""
-FEW = 2
-"""Content words of a question that hardly says more than a sentence which has all of them."""
 QUOTED = "Quoted from an earlier message"
 """The beginning of a heading above what an e-mail quotes, as it is ingested."""
 _CORRECTS = frozenset(map(stem, "now instead changed moved longer correction sorry raised lowered".split()))
@@ -27,6 +23,7 @@ _CORRECTS = frozenset(map(stem, "now instead changed moved longer correction sor
 MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
 LONGEST_NAMED = 10_000
 """A text of more characters is not gone through: so much of it names this year and that."""
+_VERSION = re.compile(r"(?<![\w.])v?(\d+\.\d+\.\d{1,3})(?!\w|\.\d)")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _DIGITS = re.compile(r"\d+")
 _PRICE = re.compile(r"[$€£]\s?\d[\d,.]*|\d[\d,.]*\s?(?:[$€£%]|(?:euro|dollar|pound|percent)s?\b)", re.IGNORECASE)
@@ -127,19 +124,6 @@ def named_gains(question: str, chunk: Chunk) -> tuple[float, tuple[float, ...]]:
     return gain, (gain,) * len(chunk.spans)
 
 
-def is_near(question: str, chunk: Chunk) -> bool:
-    """Whether *chunk* is read: near by a cosine, or with a sentence that has the few words of a brief *question*."""
-    return max(chunk.similarity, *chunk.span_similarities) >= MIN_SIMILARITY or _has_few_words(question, chunk)
-
-
-def _has_few_words(question: str, chunk: Chunk) -> bool:
-    """Whether one sentence of *chunk* has, with its section, all content words of *question*, at most ``FEW``."""
-    asked, heading = frozenset(question_stems(question)), frozenset(stems(chunk.section or ""))
-    if len(asked) > FEW or asked <= heading:
-        return False
-    return any(asked <= heading.union(stems(text)) for text in chunk.sentences)
-
-
 def names_asked(question: str, chunk: Chunk) -> bool:
     """Whether *chunk* names a number or code of *question*, after a noun or in a cell of its own."""
     codes = {label for labels in named_things(question).values() for label in labels if label[0].isdigit()}
@@ -175,6 +159,12 @@ def _row_of_another(label: str, chunk: Chunk, n: int) -> bool:
     if not header or not label[0].isdigit() or label in cells(chunk.sentences[n]):
         return False
     return any(label in cells(chunk.sentences[at]) for at in table_rows(chunk, header[0]))
+
+
+def is_of_other_version(question: str, text: str) -> bool:
+    """Whether *question* names a version such as 2.2.1 that *text* does not, and *text* another one."""
+    asked, told = (frozenset(_VERSION.findall(said)) for said in (question, text))
+    return not asked <= told and bool(told)
 
 
 def names_another(question: str, text: str) -> bool:

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from answering.ports import PassageReader
 from answering.questions.definitions import defining_sentences, with_definition
-from answering.relevance.entities import BRIEF, is_near, named_gains, names_another, of_others
+from answering.relevance.entities import BRIEF, named_gains, names_another, of_others
 from answering.relevance.possible_answers import has_kind, is_about_another, possible_answers
-from answering.text.blocks import texts_to_read
+from answering.relevance.things import is_near
+from answering.text.context import texts_to_read
 from answering.text.terms import coverage, english_idf, idf_shares, vocabulary
 from answering.types import About, Chunk, Passage, ReadPassage, SubqueryResults
 

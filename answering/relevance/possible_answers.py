@@ -30,7 +30,6 @@ from answering.text.blocks import (
     cells,
     column_names,
     introduced_by,
-    introduced_row,
     is_further_row,
     is_long_code,
     is_row,
@@ -38,6 +37,7 @@ from answering.text.blocks import (
     table_header,
     table_rows,
 )
+from answering.text.context import introduced_row
 from answering.text.sentences import code_spans
 from answering.text.terms import RAISED, asks_whether, is_content, stem, stems, words
 from answering.types import Chunk

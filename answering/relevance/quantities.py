@@ -16,7 +16,7 @@ _ASKS_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _ASKS_CODE = re.compile(
-    r"\b(?:what(?:['’]s| is| are)|which is) (?:(?:the|your|our) )?(?:\w+ ){0,2}"
+    r"\b(?:what(?:['’]s| is| are)|which is) (?:(?:the|your|our) )?(?:[\w'’]+ ){0,2}"
     r"(?:code|pin|phone|telephone|fax|extension)\b",
     re.IGNORECASE,
 )

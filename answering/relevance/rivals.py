@@ -9,8 +9,9 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
 from answering.ports import ClaimReader
-from answering.relevance.things import ARTICLES, PREPOSITIONS, antecedents, referred_to, things_named
-from answering.text.blocks import row_with_column_names, texts_to_read
+from answering.relevance.things import ARTICLES, PREPOSITIONS, things_named
+from answering.text.blocks import row_with_column_names
+from answering.text.context import antecedents, referred_to, texts_to_read
 from answering.text.terms import AUXILIARIES, coverage, is_content, question_stems, stem, stems, vocabulary
 from answering.types import Chunk, Passage
 
@@ -18,8 +19,8 @@ _TOKEN = re.compile(r"[^\W_]+(?:['’](?!s?\b)[^\W_]+)*|[.,;:()!?](?=\s|\Z)")
 """Words without what makes them possessive, and what parts them."""
 _REFERS = re.compile(r"(?:It|They|He|She|(Its|Their|His|Her))\b")
 """A pronoun that opens a sentence, a possessive one by itself."""
-_NAME = re.compile(r"(?<=[^.!?\s] )(?!I\b)[A-Z]\w{3,}")
-"""A word with a capital letter that opens no sentence, of four letters at least: shorter ones may be abbreviations."""
+_NAME = re.compile(r"(?<=[^.!?\s] )(?:[A-Z]\w{3,}|[A-Z]{1,3}-?\d+\b)")
+"""A word of four letters or more with a capital, as shorter ones may be abbreviated; or a code, "N4"."""
 _CAPITAL = re.compile(r"\b[A-Z]\w{3,}")
 SPELLED_ALIKE = 0.8
 """Ratio of ``difflib`` from which two names are one, misspelled."""
@@ -87,7 +88,7 @@ def names_unknown(question: str, chunks: Iterable[Chunk]) -> bool:
     text = "\n".join(f"{chunk.headings}\n{chunk.text}" for chunk in chunks) if names else ""
     unknown = [name for name in names if name.lower() not in text.lower()]
     known = {*_CAPITAL.findall(text)} if unknown else set()
-    return any(not get_close_matches(name, known, n=1, cutoff=SPELLED_ALIKE) for name in unknown)
+    return any(name[-1].isdigit() or not get_close_matches(name, known, 1, SPELLED_ALIKE) for name in unknown)
 
 
 def _is_noun(word: str) -> bool:

@@ -4,22 +4,21 @@
 """
 
 import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
-from answering.relevance.entities import names_another, of_others
-from answering.relevance.named_things import POSSESSIVE
-from answering.text.blocks import (
-    before,
-    bullet,
-    introduced_row,
-    introduction,
-    is_row,
-    label_of_item,
-    row_with_column_names,
-)
+from answering.relevance.entities import is_of_other_version, names_another, of_others
+from answering.relevance.named_things import LEAD, POSSESSIVE, TOKEN, is_name, is_same_form
+from answering.text.blocks import before, row_with_column_names
+from answering.text.context import antecedents, introduced_row, label_of, referred_to
 from answering.text.terms import AUXILIARIES, coverage, is_content, question_stems, stem, stems, vocabulary, words
 from answering.types import Chunk
 
+MIN_SIMILARITY = 0.31
+"""Cosine of a passage and its best sentence below which it is not read (``docs/relevance.md``, "Small files")."""
+FEW = 2
+"""Content words of a question that hardly says more than a sentence which has all of them."""
 SURE_MARGIN = 3.0
 """Logits over "none of them" from which the reader is believed about a sentence that lacks a thing.
 
@@ -58,12 +57,9 @@ _NO_THINGS = frozenset(
 """Verbs of every question, and what is asked of things ("at what time of day")."""
 _ASKED_FOR = re.compile(r"w+ba([cC]+)(?=p[acC])")
 """What is asked of a thing: "What is the price of …"."""
-_REFERS = frozenset("it its he his she her they them their this that these those such there".split())
-OPENING = 3
-"""Words of a sentence among which its subject stands."""
+_CAPITAL = re.compile(r"(?<=[^.!?\s] )[A-Z]\w+")
+"""A word with a capital letter that opens no sentence."""
 _NAME = re.compile(r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)+")
-_VERSION = re.compile(r"(?<![\w.])v?(\d+\.\d+\.\d{1,3})(?!\w|\.\d)")
-_FIELD = re.compile(r"[^:.|]{1,40}:\s")
 
 
 @lru_cache(maxsize=1 << 8)
@@ -120,7 +116,7 @@ def is_about_other_things(question: str, chunk: Chunk, n: int | None) -> bool:
     Where the reader is sure of a sentence it need not name all things.
     """
     text = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
-    if names_another(question, text) or _is_of_other_version(question, f"{chunk.chapter}\n{text}"):
+    if names_another(question, text) or is_of_other_version(question, f"{chunk.chapter}\n{text}"):
         return True
     if n is None:
         return False
@@ -139,25 +135,49 @@ def is_about_other_things(question: str, chunk: Chunk, n: int | None) -> bool:
 def refers_to_another(question: str, chunk: Chunk, n: int) -> bool:
     """Whether a pronoun opens sentence *n* of a paragraph on another thing than the one of *chunk* that is asked for.
 
-    Up to that sentence the paragraph does not name it.
+    Up to that sentence the paragraph does not name it. Of a long question names count alone.
     """
     if not antecedents(chunk, n):
         return False
     first = next(at for at in range(n, -1, -1) if not at or "\n\n" in before(chunk, at))
-    return _lacks_thing(question, chunk, "\n".join([chunk.headings, *chunk.sentences[first : n + 1]]))
+    said = "\n".join([chunk.headings, *chunk.sentences[first : n + 1]])
+    names = {stem(word.lower()) for word in _CAPITAL.findall(question)} & things_named(question)
+    return _lacks_thing(question, chunk, said) or _speaks_elsewhere(names, chunk, said)
 
 
-def _is_of_other_version(question: str, text: str) -> bool:
-    """Whether *question* names a version such as 2.2.1 that *text* does not, and *text* another one."""
-    asked, told = (frozenset(_VERSION.findall(said)) for said in (question, text))
-    return not asked <= told and bool(told)
+def of_other_label(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int]]:
+    """Yield the places in items and paragraphs with another label than one that *question* has, if they are alike.
+
+    "Jade Thread: a green tea. Steep for 4 minutes." tells nothing of Dragon Pearl, below whose label one steeps, too.
+    """
+    asked = frozenset(stems(question))
+    records: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    for at, chunk in enumerate(chunks):
+        for n, text in enumerate(chunk.sentences):
+            lead = LEAD.match(text)
+            if label := label_of(chunk, n) or (lead[0] if lead else ""):
+                records[chunk.document_id, label.strip()].append((at, n))
+    named = {key for key in records if (name := stems(key[1])) and asked.issuperset(name)}
+    for key, places in records.items() if named else ():
+        texts = [chunks[at].sentences[n] for at, n in places]
+        rivals = [chunks[at].sentences[n] for other in named - {key} if other[0] == key[0] for at, n in records[other]]
+        if key not in named and any(_alike(text, rival) for text in texts for rival in rivals):
+            yield from places
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two sentences are of the same form, or open with the same content word."""
+    first, second = words(one)[:1], words(other)[:1]
+    return is_same_form(one, other) or (first == second != [] and is_content(first[0]))
 
 
 def _lacks_thing(question: str, chunk: Chunk, said: str) -> bool:
     """Whether *chunk* speaks of a thing that *question* names, and *said*, a sentence with its context, does not."""
-    things = things_named(question)
-    if not things or len(question_stems(question)) > MAX_CONTENT:
-        return False
+    return len(question_stems(question)) <= MAX_CONTENT and _speaks_elsewhere(things_named(question), chunk, said)
+
+
+def _speaks_elsewhere(things: Collection[str], chunk: Chunk, said: str) -> bool:
+    """Whether *chunk* has one of *things* that *said* has not."""
     missing = [thing for thing in things if not coverage({thing: 1.0}, vocabulary(said))]
     elsewhere = vocabulary("\n".join(chunk.sentences)) if missing else frozenset()
     return any(coverage({thing: 1.0}, elsewhere) for thing in missing)
@@ -185,32 +205,21 @@ def _names(text: str) -> list[list[str]]:
     return [name for name in names if len(name) > 1]
 
 
-def referred_to(chunk: Chunk, n: int) -> list[str]:
-    """Return what sentence *n* may take its subject from: its lead-in, and what is before it if it names none.
-
-    That is the last sentence before it that opens with no pronoun, in its paragraph; of an answer, its question.
-    """
-    sentences, lead = chunk.sentences, f"{introduction(chunk, n)} {label_of_item(chunk, n)}".strip()
-    if n and sentences[n - 1].endswith("?"):
-        return [lead, sentences[n - 1]]
-    if _is_field(chunk, n):
-        return [lead, *(sentences[at] for at in range(n) if not _is_field(chunk, at))]
-    if _REFERS.isdisjoint(words(sentences[n])):
-        return [lead]
-    opening = [
-        at for at in range(n) if "\n\n" in before(chunk, at) or _REFERS.isdisjoint(words(sentences[at])[:OPENING])
-    ]
-    return [lead, *sentences[max(opening, default=0) : n]]
+def is_near(question: str, chunk: Chunk) -> bool:
+    """Whether *chunk* is read: near by a cosine, or it has the few words of a brief *question*, or a name or code."""
+    near = max(chunk.similarity, *chunk.span_similarities) >= MIN_SIMILARITY
+    return near or _has_few_words(question, chunk) or _has_name(question, chunk)
 
 
-def antecedents(chunk: Chunk, n: int) -> list[str]:
-    """Return what sentence *n* refers to where it opens with a pronoun ("It takes ten minutes")."""
-    if _REFERS.isdisjoint(words(chunk.sentences[n])[:OPENING]):
-        return []
-    return [text for text in referred_to(chunk, n) if text]
+def _has_few_words(question: str, chunk: Chunk) -> bool:
+    """Whether one sentence of *chunk* has, with its section, all content words of *question*, at most ``FEW``."""
+    asked, heading = frozenset(question_stems(question)), frozenset(stems(chunk.section or ""))
+    if len(asked) > FEW or asked <= heading:
+        return False
+    return any(asked <= heading.union(stems(text)) for text in chunk.sentences)
 
 
-def _is_field(chunk: Chunk, n: int) -> bool:
-    """Whether sentence *n* is a row, an item, a field ("Fee: 3 euros") or a few words, whose subject stands above."""
-    text = chunk.sentences[n]
-    return is_row(chunk, n) or bool(bullet(chunk, n)) or bool(_FIELD.match(text)) or len(words(text)) < MIN_TOKENS
+def _has_name(question: str, chunk: Chunk) -> bool:
+    _, *tokens = TOKEN.findall(question) or [""]
+    names = {token for token in tokens if is_name(token) or (token[0].isupper() and token[-1].isdigit())}
+    return not names.isdisjoint(TOKEN.findall(chunk.text)) if names else False

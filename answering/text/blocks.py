@@ -7,7 +7,6 @@ mostly how sentences belong together, which a kind would not tell. All of it tak
 """
 
 import re
-from collections.abc import Collection
 from itertools import compress, takewhile
 
 from answering.text.sentences import code_spans
@@ -19,18 +18,7 @@ _FENCED = re.compile(r"\n[ \t]*```[^\n`]*\n[ \t]*\Z")
 INTRODUCES = re.compile(r"[^.!?…]\Z|\b(?:following|as follows|below)\b")
 """A sentence before a list or code that introduces it."""
 
-_LIMITS = re.compile(
-    r"(?:After(?:wards| that| this)|Otherwise|However|But|Except|Exceptions?|(?:Beyond|Above) th(?:at|is)|Until then"
-    r"|If not|If (?:that|this|it|they)|Th(?:is|at|ese) do(?:es)? not|(?:It|They) do(?:es)? not apply)\b"
-    r"|(?:It|They|He|She|We|You)\b[^.;:]*(?:\b(?:not|no longer|never|only|except|unless|closed|sold out)\b|n['’]t\b)"
-    r"|[^.;:]*\b(?:exceptions?|lapses?|expires?|is void|(?:stays?|remains?|are|is) closed)\b"
-)
-"""A sentence that says where the one before it ends or does not hold: by what opens it, or by what it says of it."""
-_LABEL = re.compile(r"[^:.;|]{1,40}:(?=\s)")
-"""What an item is about, as it opens: "**Excel II**: two days from 22 September. Fee 290 euros."."""
 _BAR = re.compile(r"(?<!\\)\|")
-LONGEST_LABEL = 5
-"""Words of an item that is no more than a label of those below it."""
 MAX_LINES = 6
 """Lines of the longest block of code that is quoted: about what is taken in at a glance."""
 
@@ -76,23 +64,6 @@ def list_around(chunk: Chunk, n: int) -> range:
         last += 1
     begin = next((at for at in range(first, last) if bullet(chunk, at)), last)
     return range(begin, last) if begin <= n else range(0)
-
-
-def labels_above(chunk: Chunk, n: int) -> list[int]:
-    """Return the numbers of the short items that sentence *n* of a nested list stands below, the outermost first."""
-    above: list[int] = []
-    depth = _depth(chunk, n)
-    for at in reversed(range(list_around(chunk, n).start, n)) if bullet(chunk, n) else ():
-        if bullet(chunk, at) and _depth(chunk, at) < depth:
-            depth = _depth(chunk, at)
-            above.insert(0, at)
-    return [at for at in above if len(chunk.sentences[at].split()) <= LONGEST_LABEL]
-
-
-def _depth(chunk: Chunk, n: int) -> int:
-    """Return by how many characters the bullet of sentence *n* is indented."""
-    line = before(chunk, n).rpartition("\n")[2]
-    return len(line) - len(line.lstrip())
 
 
 def introduced_by(chunk: Chunk, n: int) -> list[int]:
@@ -160,61 +131,3 @@ def row_with_column_names(chunk: Chunk, n: int) -> str:
     """Return sentence *n* as it can be read alone: a further row of a table with the names of its columns."""
     header = table_header(chunk, n)
     return labelled(chunk.sentences[header[0]], chunk.sentences[n]) if header else chunk.sentences[n]
-
-
-def introduced_row(chunk: Chunk, n: int) -> str:
-    """Return ``row_with_column_names`` of sentence *n* after what introduces its table ("Prices in 2025:")."""
-    (first,) = table_header(chunk, n) or [n]
-    lead = introduction(chunk, first) if is_row(chunk, n) else ""
-    return f"{lead} {row_with_column_names(chunk, n)}".lstrip()
-
-
-def texts_to_read(chunk: Chunk) -> tuple[str, ...]:
-    """Return the sentences of *chunk* as the reader reads them.
-
-    Rows of a table have the names of its columns, items of a nested list those above them ("Dogs: not allowed in: …"),
-    and further sentences of an item its label ("Excel II: Fee 290 euros.").
-    """
-    texts = [f"{label_of_item(chunk, n)}{row_with_column_names(chunk, n)}" for n in range(len(chunk.spans))]
-    return tuple(" ".join([*_as_labels(chunk, labels_above(chunk, n)), text]) for n, text in enumerate(texts))
-
-
-def label_of_item(chunk: Chunk, n: int) -> str:
-    """Return what opens the item that sentence *n* goes on with, "Excel II: ": a label, or a few words; "" for none."""
-    first = n
-    while first and not bullet(chunk, first) and "\n\n" not in before(chunk, first):
-        first -= 1
-    if first == n or not bullet(chunk, first):
-        return ""
-    opening = chunk.sentences[first]
-    label = _LABEL.match(opening)
-    if label:
-        return f"{label[0].replace('*', '')} "
-    return f"{opening.rstrip('.:')}: " if len(opening.split()) <= LONGEST_LABEL else ""
-
-
-def limits_of(chunk: Chunk, n: int) -> list[int]:
-    """Return the number of the next sentence if it limits sentence *n*, in its paragraph: "After that 60 % is due"."""
-    follows = n + 1 < len(chunk.spans) and "\n\n" not in before(chunk, n + 1) and not bullet(chunk, n + 1)
-    return [n + 1] if follows and _LIMITS.match(chunk.sentences[n + 1]) else []
-
-
-def between(chunk: Chunk, chosen: Collection[int]) -> list[int]:
-    """Return the numbers of the sentences that stand alone between two *chosen* ones of their paragraph."""
-    alone = [n + 1 for n in chosen if n + 2 in chosen and n + 1 not in chosen]
-    return [n for n in alone if "\n" not in before(chunk, n) + before(chunk, n + 1)]
-
-
-def introduction(chunk: Chunk, n: int) -> str:
-    """Return the sentence that introduces the list, or the sentence after ":", that sentence *n* is; "" for none.
-
-    The items follow that an item of a nested list stands below.
-    """
-    items = list_around(chunk, n)
-    lead = (items.start if items else n) - 1
-    introducing = [chunk.sentences[lead]] if lead >= 0 and n in introduced_by(chunk, lead) else []
-    return " ".join([*introducing, *_as_labels(chunk, labels_above(chunk, n))])
-
-
-def _as_labels(chunk: Chunk, items: list[int]) -> list[str]:
-    return [f"{chunk.sentences[n].rstrip(':')}:" for n in items]

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from hmac import compare_digest
 from ipaddress import ip_address
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -32,6 +33,7 @@ class ApiKeys(list[str]):
         super().__init__(keys)
         self._file = file
         self._stored: tuple[StoredKey, ...] = ()
+        self._version: tuple[int, ...] | None = None
         self._closed = bool(keys)
 
     @property
@@ -43,9 +45,9 @@ class ApiKeys(list[str]):
     @property
     def restricted(self) -> tuple[StoredKey, ...]:
         """The keys that see only some collections, as they are now; of a file that cannot be read, the last ones."""
-        if self._file:
+        if self._file and (version := _version(self._file.path)) != self._version:
             try:
-                self._stored = self._file.read()
+                self._stored, self._version = self._file.read(), version
             except ConfigurationError as error:
                 log.error("key_file_unreadable", extra={"reason": error.message, "do": "see garden keys list"})
                 self._closed = True
@@ -70,6 +72,17 @@ class ApiKeys(list[str]):
         else:
             self[:] = keys
             log.info("keys_reloaded", extra={"keys": len(keys)})
+
+
+def _version(path: Path) -> tuple[int, ...] | None:
+    """Return what tells a file from others of its name; None where there is none, () where that cannot be seen."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return ()
+    return status.st_mtime_ns, status.st_ino, status.st_size
 
 
 MAX_BODY = 1024 * 1024

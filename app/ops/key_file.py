@@ -37,21 +37,15 @@ class KeyFile:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
-        self._version: tuple[int, int, int] | None = None
-        self._keys: tuple[StoredKey, ...] = ()
 
     def read(self) -> tuple[StoredKey, ...]:
-        """Return the keys; the file is parsed when it has changed. Raises ``ConfigurationError``."""
+        """Return the keys. Raises ``ConfigurationError``."""
         try:
-            status = self.path.stat()
-            version = (status.st_mtime_ns, status.st_ino, status.st_size)
-            if version != self._version:
-                self._keys, self._version = _KEYS.validate_json(self.path.read_bytes()), version
+            return _KEYS.validate_json(self.path.read_bytes())
         except FileNotFoundError:
-            self._keys, self._version = (), None
+            return ()
         except (OSError, ValidationError) as error:
             raise ConfigurationError(f"{self.path} cannot be read: mend or remove it") from error
-        return self._keys
 
     def add(self, name: str, collections: Sequence[str], *, read_only: bool) -> str:
         """Make a key, store its hash, and return it. Raises ``InvalidInput`` for a name that is taken."""

@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 MAX_UNIT_CHARS = 12  # longest unit of a column
+_SENTENCE = re.compile(r"[.!?]\s*\Z")
+TOTAL = re.compile(r"\W*(?:(?:grand |sub-? ?)?total|sum|average|mean|gesamt|summe)\b", re.IGNORECASE)
+"""What a row that sums others up begins with: it is of no group."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
 
@@ -36,23 +39,26 @@ def with_groups(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     """Return the rows of a table with the name of their group in a second column, where rows of one cell name groups.
 
     Such a row stands right below the header, and each above a fuller one: "Weekdays", five lines, "Sundays", two lines.
-    A table whose rows are in no groups is returned as it is.
+    A row of one sentence is a remark. A table whose rows are in no groups is returned as it is.
     """
     table = [list(row) for row in rows]
     start = next((at for at, row in enumerate(table) if _filled(row) > 1), len(table))
     header, below = table[start : start + 1], table[start + 1 :]
-    names = [at for at, row in enumerate(below) if _filled(row) == 1 and row[0].strip()]
-    data = [at for at in range(len(below)) if at not in names]
-    is_grouped = bool(names) and names[0] == 0 and all(at + 1 in data for at in names)
-    if not is_grouped or _filled(header[0]) < 3 or any(_filled(below[at]) < 2 for at in data):
+    alone = [at for at, row in enumerate(below) if _filled(row) == 1 and row[0].strip()]
+    names = [at for at in alone if not _SENTENCE.search(below[at][0])]
+    fuller = [at for at, row in enumerate(below) if _filled(row) > 1]
+    is_grouped = bool(names) and names[0] == 0 and all(at + 1 in fuller for at in names)
+    if not is_grouped or _filled(header[0]) < 3 or len(alone) + len(fuller) < len(below):
         return table
-    member = [[below[at][0], _last(below, names, at), *below[at][1:]] for at in data]
-    return [*table[:start], [header[0][0], "", *header[0][1:]], *member]
-
-
-def _last(rows: Sequence[Sequence[str]], names: Sequence[int], at: int) -> str:
-    """Return the first cell of the last of the rows *names* above row *at*."""
-    return rows[max(name for name in names if name < at)][0]
+    members: list[list[str]] = []
+    group = ""
+    for at, (first, *others) in enumerate(below):
+        if at in names:
+            group = first
+        else:
+            in_group = at in fuller and not TOTAL.match(first)
+            members.append([first, group if in_group else "", *others])
+    return [*table[:start], [header[0][0], "", *header[0][1:]], *members]
 
 
 def _filled(row: Sequence[str]) -> int:

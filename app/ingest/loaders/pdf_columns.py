@@ -9,8 +9,10 @@ from statistics import median
 from app.ingest.loaders.pdf_lines import Segment, distances, rows, wraps
 
 STRIP = 0.9  # least width of the white strip between columns, in sizes of type
+LARGER = 1.1  # size of a heading, in sizes of type
 MIN_ROWS = 3  # fewest rows of a column
 FULL_ROWS = 0.6  # share of full rows of running text
+MIN_CONTINUED = 2  # fewest rows that go on with a sentence, of text that is no table
 MIN_WIDE_ROWS = 2  # fewest wide rows of a column of short sections
 MIN_WIDTH = 8  # least usual width of a column's rows, in sizes of type
 Rows = list[list[Segment]]
@@ -34,9 +36,10 @@ def _splits(found: Sequence[Segment]) -> Iterator[tuple[list[Segment], ...]]:
     size = median(segment.size for segment in found)
     starts = Counter(round(segment.left) for segment in found)
     ordered = sorted(found, key=lambda segment: -segment.base)
+    bands = {at for at, part in enumerate(ordered) if part.size > LARGER * size and _opens_band(ordered, at)}
     for start in sorted(edge for edge, count in starts.items() if count >= MIN_ROWS - 1)[1:]:
         begin, end = start - STRIP * size, start - 1
-        crossing = [at for at, segment in enumerate(ordered) if segment.left < end and segment.right > begin]
+        crossing = [at for at, part in enumerate(ordered) if at in bands or (part.left < end and part.right > begin)]
         for before, after in pairwise([-1, *crossing, len(ordered)]):
             between = ordered[before + 1 : after]
             left = [segment for segment in between if segment.right <= begin]
@@ -45,6 +48,13 @@ def _splits(found: Sequence[Segment]) -> Iterator[tuple[list[Segment], ...]]:
             left, below = _apart_below(left, right)
             if _are_columns(rows(left), rows(right)):
                 yield [*ordered[: before + 1], *above], left, right, [*below, *ordered[after:]]
+
+
+def _opens_band(ordered: Sequence[Segment], at: int) -> bool:
+    """Tell whether all that stands above a heading is drawn before it, and the rest after: it is of no column."""
+    number = ordered[at].words[0].number
+    above, below = ordered[:at], ordered[at + 1 :]
+    return all(part.words[0].number < number for part in above) and all(part.words[0].number > number for part in below)
 
 
 def _apart_above(left: Sequence[Segment], right: Sequence[Segment]) -> tuple[list[Segment], list[Segment]]:
@@ -77,7 +87,8 @@ def _are_columns(left: Rows, right: Rows) -> bool:
         return False
     last = max(part.words[-1].number for row in left for part in row)
     ragged = last < min(part.words[0].number for row in right for part in row)  # drawn apart, as no rows of a table are
-    if not (_is_wide(left, ragged=ragged) and _is_wide(right, ragged=ragged)):
+    wide = [_is_wide(block, ragged=ragged) for block in (left, right)]
+    if not (any(wide) if ragged else all(wide)):
         return False
     overlap = min(left[0][0].base, right[0][0].base) - max(left[-1][0].base, right[-1][0].base)
     if overlap < 0.5 * min(left[0][0].base - left[-1][0].base, right[0][0].base - right[-1][0].base):
@@ -91,7 +102,7 @@ def _are_columns(left: Rows, right: Rows) -> bool:
     aligned = sum(any(abs(row[0].base - base) < 0.2 * row[0].size for base in bases) for row in shorter)
     if aligned < 0.8 * len(shorter):
         return True
-    goes_on = ragged and min(_fills(left), _fills(right)) > 0
+    goes_on = ragged and max(_continued(left), _continued(right)) >= MIN_CONTINUED  # text, maybe beside a list
     return (full or (_flows(left) and _flows(right)) or goes_on) and not _have_rows(left, right)
 
 
@@ -120,6 +131,12 @@ def _flows(block: Rows) -> bool:
     """Tell whether most rows continue the one above: a full line that ends no sentence, or a small letter follows."""
     small = sum(below[0].words[0].text[0].islower() for below in block[1:])
     return _fills(block) >= FULL_ROWS or small >= 0.4 * (len(block) - 1)
+
+
+def _continued(block: Rows) -> int:
+    """Count the rows that go on with the sentence above them: in a small letter, below one that ends none."""
+    pairs = pairwise(block)
+    return sum(below[0].text[0].islower() and above[-1].text[-1] not in ".!?:" for above, below in pairs)
 
 
 def _fills(block: Rows) -> float:

@@ -1,7 +1,7 @@
 """Load plain text: paragraphs, lists, aligned lines, clear headings; form feeds are page breaks."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from itertools import pairwise
 from textwrap import dedent
 
@@ -44,19 +44,20 @@ def load(data: bytes, source: str) -> LoadedDocument:
 def add_text(outline: Outline, text: str, *, headings: bool = True) -> None:
     """Add plain ``text`` to ``outline``, with *headings* looked for; form feeds count pages from 1."""
     paras, notes = paragraphs(text)
-    paras = [Paragraph(part, para.page) for para in paras for part in _chapters(para.lines)] if headings else paras
+    width = min(max((len(line) for para in paras for line in para.lines), default=0), 80)
+    numbered = numbered_heads(paras, width)
+    if headings:
+        paras = [Paragraph(part, para.page) for para in paras for part in _chapters(para.lines, numbered)]
     outline.notes += notes
     margin = text_margin(paras) if headings else 0
     levels = heading_levels(paras, margin) if headings else {}
-    width = min(max((len(line) for para in paras for line in para.lines), default=0), 80)
-    numbered = numbered_heads(paras, width)
     joiner = LineJoiner([line for para in paras for line in para.lines])
     for at, para in enumerate(paras):
         if level := levels.get(at):
             outline.heading(level, " ".join(para.lines), para.page)
         elif rest := _after_ruled(outline, para.lines, para.page) if headings else para.lines:
             if headings and not margin and (level := level_above(rest, width) or is_head(rest, numbered) * 2):
-                outline.heading(level if at else 1, rest[0], para.page)
+                outline.heading(level if at or rest[0] in numbered else 1, rest[0], para.page)
                 rest = dedent("\n".join(rest[1:])).split("\n")
             if entries := led_entries(rest):
                 outline.add(entries, "list", page=para.page)
@@ -65,13 +66,19 @@ def add_text(outline: Outline, text: str, *, headings: bool = True) -> None:
                 outline.add(*_reflowed(run, margin, joiner), page=para.page)
 
 
-def _chapters(lines: list[str]) -> Iterator[list[str]]:
-    """Yield the lines of a paragraph in parts: a chapter's heading ("2. Use") stands apart from its clauses ("2.1")."""
+def _chapters(lines: list[str], numbered: Container[str]) -> Iterator[list[str]]:
+    """Yield the lines of a paragraph in parts: a chapter's heading ("2. Use") stands apart from its clauses ("2.1").
+
+    One of the *numbered* headings opens a part.
+    """
     start = 0
     for at, (line, below) in enumerate(pairwise(lines)):
         if is_chapter(line, below):
             yield from filter(None, (lines[start:at], [line]))
             start = at + 1
+        elif line in numbered and at > start:
+            yield lines[start:at]
+            start = at
     yield lines[start:]
 
 

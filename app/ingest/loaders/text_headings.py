@@ -17,6 +17,7 @@ ALIGNED = re.compile(r"\S(?: {3,}|\t)\S|^\s*\|.*\|\s*$")
 """Columns, or a row between bars."""
 _NUMBER = re.compile(r"(?:(?:appendix|annex|chapter|section|part)\s+)?(?P<number>\d+|[A-Z](?=\.))(?P<rest>(?:\.\d+)*)")
 _NUMBERED = re.compile(rf"{_NUMBER.pattern}(?:\.|:)?\s+(?P<words>\S.*)$", re.IGNORECASE)
+_ENDS = re.compile(r"(?:\A|[.!?:)])\s*\Z")
 _CHAPTER = re.compile(r"(\d{1,2})\.?\s+\S")
 
 
@@ -106,9 +107,16 @@ def level_above(lines: Sequence[str], width: int) -> int:
 
 
 def numbered_heads(paras: Sequence[Paragraph], width: int) -> frozenset[str]:
-    """Return the lines that head the text right below them by a number, "2. Roof", where they count up from 1."""
-    firsts = [para.lines[0] for para in paras if len(para.lines) > 1 and _may_open(para.lines[1])]
-    heads = [line for line in firsts if _CHAPTER.match(line) and reads_as_heading(line) and 2 * len(line) <= width]
+    """Return the lines that head the text right below them by a number, "2. Roof", where they count up from 1.
+
+    Above them is a blank line, or the end of a sentence.
+    """
+    heads: list[str] = []
+    for para in paras:
+        for above, line, below in zip(["", *para.lines], para.lines, para.lines[1:], strict=False):
+            is_short = _CHAPTER.match(line) and reads_as_heading(line) and 2 * len(line) <= width
+            if is_short and _may_open(below) and _ENDS.search(above):
+                heads.append(line)
     numbers = [int(number[1]) for line in heads if (number := _CHAPTER.match(line))]
     return frozenset(heads) if len(heads) > 1 and numbers == [*range(1, len(heads) + 1)] else frozenset()
 

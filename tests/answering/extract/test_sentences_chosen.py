@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from answering.extract.sentences import MAX_SENTENCES, Sentence, answering_sentences
 from answering.relevance.graders import assess, load_calibrations
-from answering.text.blocks import texts_to_read
+from answering.text.context import texts_to_read
 from answering.text.sentences import sentence_spans
 from answering.types import MIN_CONFIDENCE, Chunk, SubqueryResults
 

@@ -83,11 +83,12 @@ WARD = Chunk("c", "d", "Ward", "Corvalin is given at night. The usual dose is 5 
         ("What is the usual dose of Corvalin?", False),
         ("What is the usual dose of Corvallin?", False),
         ("Is the usual dose given in Larch?", False),
+        ("Is the usual dose given in R4?", True),
         ("Is the dose shown on TV?", False),
         ("Hepatril usual dose", False),
         ("May a patient of Doctor Weber on the northern ward have the usual dose twice a night?", False),
     ],
 )
 def test_a_name_that_no_passage_has_is_unknown(question: str, unknown: bool) -> None:
-    """A slip of the pen, an abbreviation and key words are none, nor is a name that a long question says in passing."""
+    """A code has no slips; an abbreviation and key words are none, nor is a name that a long question says in passing."""
     assert names_unknown(question, [WARD]) == unknown

@@ -4,7 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from answering.relevance.things import SURE_MARGIN, is_about_other_things, refers_to_another, things_named
+from answering.relevance.things import (
+    SURE_MARGIN,
+    is_about_other_things,
+    is_near,
+    of_other_label,
+    refers_to_another,
+    things_named,
+)
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk, ReadPassage
 
@@ -146,3 +153,41 @@ def test_a_further_sentence_of_an_item_is_about_its_label() -> None:
     items = chunk_of("- **Excel I**: two days. Fee 260 euros.\n- **Excel II**: three days. Fee 290 euros.")
     assert not is_other("What is the fee of Excel II?", items, "290")
     assert is_other("What is the fee of Excel II?", items, "260")
+
+
+TEAS = """Jade Thread: a green tea from Uji. Steep for 4 minutes.
+
+Dragon Pearl: a tea with jasmine. Steep for 3 minutes at 80 degrees.
+
+Opening: the shop is new. Closed in May."""
+
+
+def test_what_stands_below_another_label_is_about_another() -> None:
+    """Of records that are alike; what is below a label of another kind is not."""
+    chunk = chunk_of(TEAS)
+    others = [chunk.sentences[n] for _, n in of_other_label("How long does Dragon Pearl steep?", [chunk])]
+    assert others == ["Jade Thread: a green tea from Uji.", "Steep for 4 minutes."]
+    assert list(of_other_label("How long does tea steep?", [chunk])) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "near"),
+    [
+        ("Who owns the Petrel?", True),
+        ("Who owns the boat at N2?", True),
+        ("Who owns the Heron?", False),
+        ("Who owns the boat?", False),
+    ],
+)
+def test_a_passage_with_a_name_of_the_question_is_read(question: str, near: bool) -> None:
+    """However far its other words are, as those of a row are."""
+    chunk = replace(chunk_of("| Berth | Boat | Owner |\n| N2 | Petrel | Oskar |"), similarity=0.0)
+    assert is_near(question, replace(chunk, span_similarities=(0.0,) * len(chunk.spans))) == near
+
+
+def test_of_a_long_question_a_name_tells_what_a_pronoun_stands_for() -> None:
+    """Its other things are said in passing."""
+    text = "Skarholm Light is old. Its beam carries 19 miles.\n\nHead Light is the oldest. Its beam carries 14 miles."
+    question = "How far does the strong beam of the Head Light carry on clear nights?"
+    chunk = chunk_of(text)
+    assert [refers_to_another(question, chunk, n) for n in range(4)] == [False, True, False, False]

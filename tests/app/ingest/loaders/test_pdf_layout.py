@@ -402,3 +402,54 @@ def test_a_note_mark_is_no_digit_of_its_number(tmp_path: Path, together: bool) -
             document.set_font(size=11)
     (path := tmp_path / "a.pdf").write_bytes(bytes(document.output()))
     assert texts(load_one(path)) == ["The pass costs $410² and 7 m² hold 10⁶ seeds.¹³ H2O"]
+
+
+def test_columns_of_short_sections_are_read_one_after_the_other(tmp_path: Path) -> None:
+    """Drawn column by column and level with each other; a note below both, drawn last, ends neither."""
+    left = [
+        "Grease the guide rails every 250",
+        "operating hours with lithium soap.",
+        "Keep the pit dry at all times and",
+        "free of oil.",
+    ]
+    right = [
+        "Replace a rope when six of its wires",
+        "are broken.",
+        "Clean the sills weekly. The gap must",
+        "stay below 6 millimetres.",
+    ]
+    page = [*down(left), *down(right, 320), *down(["The fitter is reached under 3370."], top=200)]
+    assert " ".join(texts(loaded(tmp_path / "a.pdf", page, size=10))) == " ".join(
+        [*left, *right, "The fitter is reached under 3370."]
+    )
+
+
+def test_a_list_beside_running_text_is_read_apart_from_it(tmp_path: Path) -> None:
+    """A sidebar of short lines, drawn after the text, is none of its lines."""
+    side = ["Phone", "0555 0142", "Hours", "10 to 18", "Fees", "7 euros"]
+    page = [*down(LEFT), *down(side, 320)]
+    assert texts(loaded(tmp_path / "a.pdf", page, size=10)) == [COLUMNS[0], " ".join(side)]
+
+
+def test_a_heading_between_two_bands_of_columns_parts_them(tmp_path: Path) -> None:
+    """All above it is drawn before, all below after: no column goes on past it."""
+    bands = [*down(LEFT), *down(RIGHT, 320), (60, 150, "HEAD"), *down(RIGHT, 60, 180), *down(LEFT, 320, 180)]
+    from fpdf import FPDF
+
+    document = FPDF(unit="pt")
+    document.add_page()
+    for x, top, text in bands:
+        document.set_font("Helvetica", size=16 if text == "HEAD" else 10)
+        document.text(x, top, text)
+    document.output(str(path := tmp_path / "a.pdf"))
+    assert texts(load_one(path)) == [*COLUMNS, *COLUMNS[::-1]]
+    assert [block.section for block in load_one(path).blocks][2:] == ["HEAD", "HEAD"]
+
+
+def test_a_foot_of_two_pages_parts_no_sentence(tmp_path: Path) -> None:
+    """It stays on the second, as a header stays on the first."""
+    first = [*down(["The log is kept for six years and a copy of it, signed by"]), (60, 790, "Harrow Lift manual OM-7")]
+    second = [*down(["the foreman, goes to the insurer every quarter."]), (60, 790, "Harrow Lift manual OM-7")]
+    sentence, foot = texts(loaded(tmp_path / "a.pdf", first, second))
+    assert sentence.endswith("signed by the foreman, goes to the insurer every quarter.")
+    assert foot == "Harrow Lift manual OM-7"

@@ -114,6 +114,10 @@ def test_a_header_of_two_rows_in_html(tmp_path: Path) -> None:
             ["Line||Route|First\nL4|Weekdays|Harbour|4:50\nL7|Weekdays|Mill|5:10\nL4|Sundays|Harbour|7:00"],
         ),
         (
+            "Dish,Allergens,Price\nMains,,\nPie,egg,13\nRice is included.,,\nPuddings,,\nCrumble,milk,7\nTotal,,20\n",
+            ["Dish||Allergens|Price\nPie|Mains|egg|13\nRice is included.|||\nCrumble|Puddings|milk|7\nTotal|||20"],
+        ),
+        (
             "Trail,Length,State\nOtter,3 km,open\nRaven,,\nTern,2 km,closed\n",
             ["Trail|Length|State\nOtter|3 km|open\nRaven||\nTern|2 km|closed"],
         ),
@@ -124,7 +128,10 @@ def test_a_header_of_two_rows_in_html(tmp_path: Path) -> None:
     ],
 )
 def test_a_row_of_one_cell_names_the_group_of_those_below(content: str, blocks: list[str], tmp_path: Path) -> None:
-    """Where the first row below the header is one, and none the last; else it is a record without values."""
+    """Where the first row below the header is one, and none the last; a remark and a total are of no group.
+
+    Else it is a record without values.
+    """
     assert read(content, tmp_path / "a.csv") == blocks
 
 

@@ -339,3 +339,14 @@ def test_a_word_divided_at_the_end_of_a_line_is_put_together(tmp_path: Path) -> 
     assert texts(load_one(path)) == [
         "Vessels longer than 24 metres must give notice of arrival to the well-known master, in advance."
     ]
+
+
+def test_numbered_headings_without_blank_lines(tmp_path: Path) -> None:
+    """Each stands right below the end of a sentence and right above its text; the file names the document."""
+    (path := tmp_path / "house.txt").write_text(
+        "1. Quiet hours\nQuiet hours are from 10 pm to 6 am, on Sundays until 9 am.\n"
+        "2. Laundry room\nTokens cost 1.50 pounds.\n3. Parking\nVisitors park in the bays marked V, for a day.\n"
+    )
+    document = load_one(path)
+    assert document.title == "house"
+    assert [block.section for block in document.blocks] == ["1. Quiet hours", "2. Laundry room", "3. Parking"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from answering.text.blocks import between, limits_of, texts_to_read
+from answering.text.context import between, limits_of, subject_of, texts_to_read
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk
 
@@ -43,7 +43,7 @@ def test_a_sentence_between_two_that_are_quoted_stands_with_them() -> None:
 
 
 def test_further_sentences_of_an_item_are_read_with_its_label() -> None:
-    """The label opens the item; a sentence of a paragraph has none."""
+    """The label opens the item or the paragraph: a few words, or what ends with a colon."""
     items = chunk_of(
         "Courses:\n\n- Excel I: two days. Fee 260 euros.\n- Rowing: in May. Bring a towel. Ages 9 to 12.\n"
         "- Club hut. Ten beds."
@@ -55,4 +55,27 @@ def test_further_sentences_of_an_item_are_read_with_its_label() -> None:
         "Club hut.",
         "Club hut: Ten beds.",
     )
-    assert texts_to_read(chunk_of("Note: it is so. Fee 260 euros."))[1] == "Fee 260 euros."
+    assert texts_to_read(chunk_of("Jade Thread: a tea. Steep it long."))[1] == "Jade Thread: Steep it long."
+    assert texts_to_read(chunk_of("Dogs. The fee is 16 euros."))[1] == "Dogs: The fee is 16 euros."
+    assert texts_to_read(chunk_of("Dogs are welcome. The fee is 16 euros."))[1] == "The fee is 16 euros."
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("Old Head is the oldest. It was lit in 1811. Its beam carries far.", ["Old Head is the oldest."]),
+        ("Jade Thread: a tea. Steep it for long.", ["Jade Thread: a tea."]),
+        ("Old Head is the oldest. Its beam carries far. The tower is of stone.", []),
+        ("Old Head is the oldest.\n\nIts beam carries far.", []),
+    ],
+)
+def test_what_names_the_subject_of_a_sentence_is_found(text: str, subject: list[str]) -> None:
+    """The last sentence before its pronoun that has none, or the label; in its paragraph alone."""
+    chunk = chunk_of(text)
+    assert [chunk.sentences[n] for n in subject_of(chunk, len(chunk.spans) - 1)] == subject
+
+
+def test_what_became_of_a_proposal_follows_it() -> None:
+    """ "This was defeated" may be what answers."""
+    assert limits_of(chunk_of("Dev proposed 15 pounds for each hour. This was defeated."), 0) == [1]
+    assert limits_of(chunk_of("Dev paid 15 pounds for each hour. This was too much."), 0) == []
