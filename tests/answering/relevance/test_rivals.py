@@ -90,5 +90,5 @@ WARD = Chunk("c", "d", "Ward", "Corvalin is given at night. The usual dose is 5 
     ],
 )
 def test_a_name_that_no_passage_has_is_unknown(question: str, unknown: bool) -> None:
-    """A code has no slips; an abbreviation and key words are none, nor is a name that a long question says in passing."""
+    """A code has no slips; an abbreviation and key words are none, nor is a name said in passing."""
     assert names_unknown(question, [WARD]) == unknown
