@@ -1,8 +1,8 @@
 """Answer in the passages' own sentences, without a model."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from math import log1p
 from typing import NamedTuple
 
 from answering.evidence.verify import copied
@@ -10,13 +10,11 @@ from answering.extract.sentences import Sentence, answering_sentences, found_sen
 from answering.ports import PassageReader
 from answering.questions.definitions import asked_term
 from answering.relevance.dates import DATED, later_section
-from answering.relevance.graders import OTHER_LABEL_FACTOR, Logistic, extractive_confidence, logit
-from answering.relevance.possible_answers import are_of_kind
-from answering.relevance.rivals import is_of_rival
+from answering.relevance.graders import OTHER_LABEL_FACTOR, extractive_confidence
+from answering.relevance.second_reading import MIN_READ_AGAIN, read_again
 from answering.render import cite_by_document, numbered
-from answering.text.context import antecedents, texts_to_read
 from answering.text.terms import coverage, vocabulary
-from answering.types import Chunk, CitedSentence, Draft, Passage, Question, SubqueryResults, TokenCallback
+from answering.types import Chunk, CitedSentence, Draft, Question, SubqueryResults, TokenCallback
 
 UNANSWERED = "The passages found do not answer: {}"
 """Names a sub-question that got no answer, where another one did."""
@@ -24,6 +22,12 @@ COUNTED = "{} rows match:", "One row matches:"
 """Leads in the rows that a question counts; it cites nothing, they are its evidence."""
 FOUND_SURELY = 0.9
 """Probability that a count or a section is right: every word of its question was found. Not fitted."""
+DENIES = re.compile(
+    r"\b(?:not (?:allowed|permitted|accepted|covered|included|for loan)|prohibit(?:ed|ions?)|forbidden"
+    r"|exclu(?:ded|sions?)|banned|never|(?:do|must|may|should) not|don['’]t)\b",
+    re.IGNORECASE,
+)
+"""A heading with one of these says the opposite of what stands below it."""
 CHARS_PER_TOKEN = 4
 """Characters that a token of ``maxTokens`` stands for where no model counts them."""
 
@@ -31,16 +35,6 @@ CHARS_PER_TOKEN = 4
 SURE, SECOND_SHARE, MIN_SECOND = 0.9, 0.8, 0.5
 """Where the best passage answers less probably than the first, a second one is quoted too that does with at least the
 second share of its probability, and the third itself: it may be the right one (``docs/relevance.md``)."""
-READ_TWICE = Logistic(1.25, {"answers": 0.36, "alone": 0.36, "nearer": -1.0})
-"""How probably a passage answers, by three features (``docs/relevance.md``, "A second reading").
-
-``answers``: the logit of that when it was first read. ``alone``: the margin of its best sentence, read by itself.
-``nearer``: ln(1 + n) for the n passages that are nearer. The more are read, the more easily one seems to answer.
-"""
-MIN_READ_AGAIN = 0.3
-"""A passage that answers no more probably than that is not read again: it is declined."""
-LARGEST_MARGIN = 12.0
-"""Limit of the margin: beyond it a probability does not change."""
 
 
 class Extract(NamedTuple):
@@ -119,25 +113,16 @@ class ExtractiveSynthesizer:
     async def _read_again(self, extract: Extract, chunks: Sequence[Chunk]) -> Extract:
         """Make the probability of *extract* that of being right; its best sentence is read alone for it.
 
-        Alone, but for what its pronoun refers to. A definition is not: the term may stand before it. Of a sentence
-        that names a rival of what is asked for little is left, unless it holds of that, too; and of any where the
-        question has a name that is in none of *chunks*.
+        A definition is not: the term may stand before it.
         """
         chunk, probability = extract.chunk, extract.probability
         if not chunk:
             return extract
         read = chunk.reading and not asked_term(extract.question)
         if self._reader and read and probability > MIN_READ_AGAIN:
-            of_kind = are_of_kind(extract.question, chunk)
-            best = max(range(len(of_kind)), key=lambda n: (of_kind[n], chunk.scores[n]))
-            alone = Passage.of(chunk, [*antecedents(chunk, best), texts_to_read(chunk)[best]])
-            reading = await self._reader.read(extract.question, alone)
-            margin = max(-LARGEST_MARGIN, min(LARGEST_MARGIN, reading.sentences[-1] - reading.null))
-            probability = READ_TWICE.probability(
-                {"answers": logit(probability), "alone": margin, "nearer": log1p(extract.nearer)}
+            probability = await read_again(
+                self._reader, extract.question, chunk, chunks, answers=probability, nearer=extract.nearer
             )
-            if await is_of_rival(self._reader, extract.question, chunk, best, chunks):
-                probability *= OTHER_LABEL_FACTOR
         return extract._replace(probability=extractive_confidence(probability))
 
 
@@ -189,19 +174,34 @@ def _second(question: str, candidates: Sequence[Chunk], best: Chunk) -> tuple[Se
 
 
 def _written(answered: Sequence[Extract], kept: Sequence[Sentence], chunks: Sequence[Chunk]) -> list[CitedSentence]:
-    """Write the sentences that are *kept*: first each count with its rows, then the others together."""
-    others = [sentence for extract in answered if not extract.rows for sentence in extract.sentences]
-    groups = [(extract.rows, extract.sentences) for extract in answered if extract.rows] + [(0, tuple(others))]
+    """Write the sentences that are *kept*: first each count with its rows, then the others together.
+
+    A heading that denies, "What is not allowed", leads them in, unless they do so themselves.
+    """
+    others = [extract for extract in answered if not extract.rows]
+    sentences = [sentence for extract in others for sentence in extract.sentences]
+    groups = [
+        (COUNTED[extract.rows == 1].format(extract.rows), extract.sentences) for extract in answered if extract.rows
+    ]
+    groups.append((_denying_heading(others), tuple(sentences)))
     parts: list[CitedSentence] = []
-    for count, sentences in groups:
-        new = list(written([sentence for sentence in sentences if sentence in kept], chunks))
-        if count and new:
-            lead = CitedSentence(COUNTED[count == 1].format(count))
-            new = [lead, replace(new[0], before="\n\n"), *new[1:]]
+    for lead, group in groups:
+        new = list(written([sentence for sentence in group if sentence in kept], chunks))
+        if lead and new:
+            new = [CitedSentence(lead), replace(new[0], before="\n\n"), *new[1:]]
         if parts and new:
             new[0] = replace(new[0], before="\n\n")
         parts += new
     return parts
+
+
+def _denying_heading(extracts: Sequence[Extract]) -> str:
+    """Return the heading above the sentences of a single extract, "What is not allowed:", where it alone denies."""
+    if len(extracts) != 1 or not (chunk := extracts[0].chunk):
+        return ""
+    section = chunk.section or ""
+    denied = any(DENIES.search(sentence.text) for sentence in extracts[0].sentences[:1])
+    return f"{section.rstrip(':')}:" if DENIES.search(section) and not section.endswith("?") and not denied else ""
 
 
 def _note(question: str) -> CitedSentence:

@@ -6,6 +6,7 @@ the question names that column, a value of another one, or what the rows are; an
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from answering.relevance.counted_rows import (
     ROWS_IN_DOUBT,
@@ -16,8 +17,8 @@ from answering.relevance.counted_rows import (
     tables_of,
     values_asked,
 )
-from answering.relevance.named_things import content
-from answering.text.amounts import amounts
+from answering.relevance.named_things import content, tokens_of
+from answering.text.amounts import UNITS_BY_NAME, amounts
 from answering.text.blocks import cells
 from answering.text.terms import stem, words
 from answering.types import Chunk, FoundSentences
@@ -29,28 +30,28 @@ _SIGNS = {
     -1: "lowest smallest shortest lightest earliest slowest cheapest coldest coolest fewest",
 }
 _WORDS = {word: sign for sign, group in _SIGNS.items() for word in group.split()}
-_PHRASES = {
-    "most expensive": 1,
-    "least expensive": -1,
-    "has the most": 1,
-    "have the most": 1,
-    "has the least": -1,
-    "costs the most": 1,
-    "costs the least": -1,
-    "takes the longest": 1,
-}
-ASKS_EXTREME = re.compile(rf"\b(?:{'|'.join([*_PHRASES, *_WORDS])})\b", re.IGNORECASE)
+_PHRASES = {"most expensive": 1, "least expensive": -1, "the most": 1, "the least": -1}
+_HAVE = (
+    "has have had gave give gives got get gets cost costs take takes took use uses used need needs sold sell sells "
+    "hold holds make makes made score scored win won pay pays carry carries offer offers earn earns produce produces"
+)
+ASKS_EXTREME = re.compile(
+    rf"\b(?:{'|'.join(['most expensive', 'least expensive', *_WORDS])})\b"
+    rf"|(?<=\b)(?:{'|'.join(_HAVE.split())}) (?:the most|the least)\b",
+    re.IGNORECASE,
+)
 """A question that the functions here are for."""
 _MEASURED = {
-    "cheapest expensive dearest costs": "price cost fee charge premium rate fare",
+    "cheapest expensive dearest cost costs": "price cost fee charge premium rate fare",
     "longest shortest": "length duration",
     "heaviest lightest": "weight mass",
     "fastest slowest": "speed",
     "warmest hottest coldest coolest": "temperature",
 }
 """What a word measures where the question does not name it: the names that its column may have."""
+_UNITS = frozenset(map(stem, UNITS_BY_NAME))
 _IN_PARENTHESES = re.compile(r"\([^()]*\)")
-_VERBS = frozenset(map(stem, "need needs take takes cost costs offer run leave get give last start begin".split()))
+_VERBS = frozenset(map(stem, f"{_HAVE} run leave last start begin".split()))
 """Verbs that say nothing about which rows or column is meant."""
 _NO_VALUE = frozenset(["", *"n/a na - – — ? none unknown tbd".split()])
 Stems = frozenset[str]
@@ -84,22 +85,27 @@ def _extreme(question: str, table: Table) -> list[tuple[Chunk, int]]:
     rows = [row + [""] * (width - len(row)) for row in rows]
     with_values = [at for at in range(1, width) if sum(map(bool, (_value(row[at]) for row in rows))) >= MIN_ROWS]
     word, asked = found[0].lower(), content(ASKS_EXTREME.sub(" ", question))
+    sign = next(sign for phrase, sign in (_WORDS | _PHRASES).items() if word.endswith(phrase))
     column = _column(asked, word, {at: table.header[at] for at in with_values})
     if column is None or ROWS_IN_DOUBT.search(_without(question, table.header[column])):
         return []
-    used = content(f"{table.header[column]} {table.about} {table.header[0]}") | WORDS_FOR_ROWS | _VERBS
-    kept = list(range(len(rows)))
+    used = (
+        content(f"{table.header[column].replace('_', ' ')} {table.about} {table.header[0]}") | WORDS_FOR_ROWS | _VERBS
+    )
+    kept, named = list(range(len(rows))), frozenset[str]()
     for at, name in enumerate(table.header):
         chosen = frozenset[str]() if at == column else values_asked([row[at] for row in rows], content(name), question)
         if chosen is None:
             return []
         if chosen:
             kept = [number for number in kept if rows[number][at] in chosen]
-            used |= content(name).union(*map(content, chosen))
+            named |= frozenset[str]().union(*map(content, chosen))
+            used |= content(name) | named
+    tokens = [stem(token) for token in tokens_of(question)]
+    used |= {noun for name, noun in pairwise(tokens) if name in named}  # "main course", of a group "Mains"
     values = {number: _value(rows[number][column]) for number in kept}
     if asked - used or not _comparable([rows[number][column] for number in kept]):
         return []
-    sign = (_PHRASES | _WORDS)[word]
     worth = {number: sign * value[0] for number, value in values.items() if value}
     return [table.rows[number] for number, value in worth.items() if value == max(worth.values())]
 
@@ -121,7 +127,8 @@ def _without(question: str, name: str) -> str:
 
 def _column(asked: Stems, word: str, header: Mapping[int, str]) -> int | None:
     """Return which column *asked* names, by most words, or else *word* by what it measures; None for none, or two."""
-    names = {at: content(_IN_PARENTHESES.sub("", name)) for at, name in header.items()}
+    names = {at: content(_IN_PARENTHESES.sub("", name.replace("_", " "))) for at, name in header.items()}
+    names = {at: name - _UNITS or name for at, name in names.items()}
     named = {at: len(name) for at, name in names.items() if name and name <= asked}
     if not named:
         groups = [measured for group, measured in _MEASURED.items() if not {*word.split()}.isdisjoint(group.split())]

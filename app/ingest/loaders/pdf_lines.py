@@ -113,8 +113,8 @@ def wraps(above: Segment, below: Segment, right: float) -> bool:
     first = below.words[0]
     if re.search(r"[-\u2010\u00ad]$", above.text):
         return True
-    if len(above.words) == 1 and re.search(r"\d", above.text):  # numbers are all of one width
-        return False
+    if len(above.words) == 1 and re.search(r"\d", above.text) and not first.text[0].islower():
+        return False  # numbers are all of one width; "months" may go on with one
     return above.right + first.right - first.left + _SPACE * above.size > right - 0.1 * above.size
 
 

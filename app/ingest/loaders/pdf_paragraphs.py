@@ -16,6 +16,7 @@ ITEM = re.compile(r"(?:[•‣◦▪●*–\ue000-\uf8ff-]|\(?\d{1,2}[.)]|\(?[a-
 _NUMBER = re.compile(r"\(?(\d{1,2})[.)]\s")
 ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*$")
 """How an item of a list begins, and how a sentence ends."""
+FAR_APART, MOSTLY = 1.5, 0.7  # how often a gap that parts is a smaller one; share of the lines above it that end
 LARGER = 1.1  # a line this many times the size of the text is a heading
 SMALLER = 0.95  # a line at least this many times the size of the text is set like it
 EDGE = 3  # rows at the top and at the bottom of a page that may be its header and its foot
@@ -50,8 +51,7 @@ def paragraphs(lines: Sequence[Line], body: float, *, opens_page: bool) -> list[
     """
     if opens_page and _begins_with_title(lines):
         return [[lines[0]], *paragraphs(lines[1:], body, opens_page=False)]
-    gaps = [abs(upper.height - lower.height) for upper, lower in pairwise(lines) if upper.size == lower.size == body]
-    usual = median(gaps) if gaps else 0.0
+    usual = _line_distance([pair for pair in pairwise(lines) if pair[0].size == pair[1].size == body])
     groups: list[list[Line]] = []
     number = 0  # of the last item
     for line in lines:
@@ -62,6 +62,21 @@ def paragraphs(lines: Sequence[Line], body: float, *, opens_page: bool) -> list[
             if numbered := _NUMBER.match(line.text):
                 number = int(numbered[1])
     return groups
+
+
+def _line_distance(pairs: Sequence[tuple[Line, Line]]) -> float:
+    """Return the usual distance of two lines of a paragraph, 0 for none.
+
+    It is the median one, unless that mostly follows a line that ends a sentence, or a short one, and others are far
+    smaller: then it parts paragraphs, of which most are of one line.
+    """
+    gaps = [abs(upper.height - lower.height) for upper, lower in pairs]
+    usual = median(gaps) if gaps else 0.0
+    within = [gap for gap in gaps if gap * FAR_APART <= usual]
+    full = max((len(upper.text) for upper, _ in pairs), default=0)
+    apart = [upper for (upper, _), gap in zip(pairs, gaps, strict=True) if gap * FAR_APART > usual]
+    ended = [line for line in apart if ENDS.search(line.text) or len(line.text) < SHORT * full]
+    return median(within) if within and len(ended) >= MOSTLY * len(apart) else usual
 
 
 def _continues(above: Line, line: Line, usual: float, body: float) -> bool:

@@ -37,6 +37,8 @@ class LineJoiner:
     def join(self, above: str, below: str) -> str:
         """Return two lines as one; the hyphen between them goes where the word has none."""
         divided, first = _ENDS_DIVIDED.search(above), _FIRST_WORD.match(below)
+        if divided and below[:1].isdigit():  # a code, "A-101"
+            return above + below
         if divided is None or first is None or first[0].casefold() in _CONJUNCTIONS:  # "two- and three-day passes"
             return f"{above} {below}"
         if self._is_one_word(divided["before"], first[0], divided["hyphen"]):

@@ -15,6 +15,8 @@ VANS = [
 ]
 TICKETS = "| Ticket | Price | Valid for |\n| Day | €9.50 | 1 day |\n| Week | €31 | 7 days |\n| Total | €40.50 | |"
 TRAINS = "| Train | Day | Departs |\n| R1 | Sunday | 06:10 |\n| R2 | Sunday | 05:50 |\n| R3 | Monday | 04:30 |"
+SERVERS = "| id | ram_gb | disks |\n| falcon | 64 | 4 |\n| raven | 256 | 2 |"
+MENU = "| Dish |  | Price |\n| Soup | Starters | €6 |\n| Dumplings | Mains | €16 |\n| Stew | Mains | €19 |"
 MIXED = "| Roll | Length |\n| A | 3 spans |\n| B | 2 rods |"
 WORDS = "| Trail | Length |\n| A | 3 km |\n| B | about an hour, by boat |"
 
@@ -38,6 +40,9 @@ def rows(question: str, chunks: list[Chunk]) -> list[str]:
         ("Which ticket is the cheapest?", "Tickets", [TICKETS], ["Day"]),
         ("Which is the most expensive ticket?", "Tickets", [TICKETS], ["Week"]),
         ("Which ticket costs the most?", "Tickets", [TICKETS], ["Week"]),
+        ("Which server has the most RAM?", "Servers", [SERVERS], ["raven"]),
+        ("Which hive gave the most honey?", "Hives", ["| Hive | Honey |\n| 1 | 12 kg |\n| 2 | 31 kg |"], ["2"]),
+        ("Which main course is the cheapest?", "Menu", [MENU], ["Dumplings"]),
         ("Which train departs earliest on Sunday?", "Trains", [TRAINS], ["R2"]),
     ],
 )

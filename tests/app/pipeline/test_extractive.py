@@ -344,3 +344,18 @@ async def test_a_definition_is_not_read_alone() -> None:
     draft = await ExtractiveSynthesizer(reader).synthesize(asked, assessed.chunks, [assessed], None)
     assert "low dam" in marked(draft)
     assert reader.read_texts == []
+
+
+@pytest.mark.parametrize(
+    ("section", "lead"),
+    [("4 What is not allowed", "4 What is not allowed:"), ("Barbecues", ""), ("Are barbecues not allowed?", "")],
+)
+async def test_a_heading_that_denies_leads_in_what_stands_below_it(
+    calibration: Calibration, section: str, lead: str
+) -> None:
+    """Without it "Barbecues on the pontoon" would read as a permission; it cites nothing."""
+    rules = replace(chunk(1, "Barbecues on the pontoon. They go out at ten.", "Rules"), section=section)
+    asked = question("Are barbecues allowed on the pontoon?")
+    draft, emitted = await answer(calibration, asked, [rules], seen(asked.text, rules, NOISE))
+    assert bare(draft.text).startswith(f"{lead}\n\nBarbecues" if lead else "Barbecues")
+    assert emitted == marked(draft)

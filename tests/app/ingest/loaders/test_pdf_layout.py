@@ -452,3 +452,46 @@ def test_a_foot_of_two_pages_parts_no_sentence(tmp_path: Path) -> None:
     sentence, foot = texts(loaded(tmp_path / "a.pdf", first, second))
     assert sentence.endswith("signed by the foreman, goes to the insurer every quarter.")
     assert foot == "Harrow Lift manual OM-7"
+
+
+def test_paragraphs_of_one_line_stay_apart(tmp_path: Path) -> None:
+    """A letter has more blank lines than lines that go on: its usual distance is that of the latter."""
+    letter = [
+        (60.0, 60.0, "Replacement of the windows"),
+        (60.0, 86.0, "Dear Mrs Whitcombe,"),
+        (60.0, 112.0, "The windows of your flat will be replaced in the second week of November. The"),
+        (60.0, 126.0, "fitters will need access to every room."),
+        (60.0, 152.0, "The rent does not change, and nothing is charged for the work itself."),
+        (60.0, 178.0, "Yours sincerely,"),
+    ]
+    assert [text.split()[0] for text in texts(loaded(tmp_path / "a.pdf", letter))] == [
+        "Replacement",
+        "Dear",
+        "The",
+        "The",
+        "Yours",
+    ]
+
+
+def test_a_number_whose_unit_is_wrapped_is_one_cell(tmp_path: Path) -> None:
+    """Rules end the rows, as a browser prints them; a code divided at its hyphen has no space in it."""
+    from fpdf import FPDF
+
+    document = FPDF(unit="pt")
+    document.add_page()
+    document.set_font("Helvetica", size=11)
+    rows = [
+        ["Code", "Task", "Interval"],
+        ["A-\n101", "Replace the cartridge", "24\nmonths"],
+        ["A-\n102", "Drain", "3 days"],
+    ]
+    top = 60.0
+    for row in rows:
+        height = 14.0 * max(cell.count("\n") + 1 for cell in row) + 6
+        for left, width, cell in zip((60, 110, 260), (50, 150, 50), row, strict=True):
+            document.rect(left, top, width, height)
+            for number, line in enumerate(cell.split("\n")):
+                document.text(left + 3, top + 14 + 14 * number, line)
+        top += height
+    document.output(str(path := tmp_path / "a.pdf"))
+    assert "| A-101 | Replace the cartridge | 24 months |\n| A-102 | Drain | 3 days |" in texts(load_one(path))[0]

@@ -1,0 +1,41 @@
+"""Read the sentence that would answer once more, alone: how probably it is right."""
+
+from collections.abc import Sequence
+from math import log1p
+
+from answering.ports import PassageReader
+from answering.relevance.graders import OTHER_LABEL_FACTOR, Logistic, logit
+from answering.relevance.possible_answers import are_of_kind
+from answering.relevance.rivals import is_of_rival
+from answering.text.context import antecedents, texts_to_read
+from answering.types import Chunk, Passage
+
+READ_TWICE = Logistic(1.25, {"answers": 0.36, "alone": 0.36, "nearer": -1.0})
+"""How probably a passage answers, by three features (``docs/relevance.md``, "A second reading").
+
+``answers``: the logit of that when it was first read. ``alone``: the margin of its best sentence, read by itself.
+``nearer``: ln(1 + n) for the n passages that are nearer. The more are read, the more easily one seems to answer.
+"""
+MIN_READ_AGAIN = 0.3
+"""A passage that answers no more probably than that is not read again: it is declined."""
+LARGEST_MARGIN = 12.0
+"""Limit of the margin: beyond it a probability does not change."""
+
+
+async def read_again(
+    reader: PassageReader, question: str, chunk: Chunk, chunks: Sequence[Chunk], *, answers: float, nearer: int
+) -> float:
+    """Return how probably the best sentence of *chunk* is right, in [0, 1], which *answers* was when it was first read.
+
+    It is read alone, but for what its pronoun refers to. Of one that names a rival of what is asked for little is left,
+    unless it holds of that, too; and of any where the question has a name that is in none of *chunks*. *nearer*: how
+    many passages are nearer. Raises ``ReadingFailed``.
+    """
+    of_kind = are_of_kind(question, chunk)
+    best = max(range(len(of_kind)), key=lambda n: (of_kind[n], chunk.scores[n]))
+    alone = Passage.of(chunk, [*antecedents(chunk, best), texts_to_read(chunk)[best]])
+    reading = await reader.read(question, alone)
+    margin = max(-LARGEST_MARGIN, min(LARGEST_MARGIN, reading.sentences[-1] - reading.null))
+    probability = READ_TWICE.probability({"answers": logit(answers), "alone": margin, "nearer": log1p(nearer)})
+    of_rival = await is_of_rival(reader, question, chunk, best, chunks)
+    return probability * OTHER_LABEL_FACTOR if of_rival else probability
