@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from answering.relevance.named_things import LEAD, TOKEN, Named, contrast_of, is_name, named_things
+from answering.relevance.named_things import LEAD, TOKEN, Named, contrast_of, is_name, is_same_form, named_things
 from answering.text.blocks import cells, is_row, row_with_column_names, table_header, table_rows
 from answering.text.terms import asks_whether, is_content, question_stems, stem, words
 from answering.types import About, Chunk
@@ -203,3 +203,9 @@ def _is_letter(label: str, name: str) -> bool:
     word = name.rstrip("-")
     is_letter = len(label) == 1 and label.isalpha() and (label not in "aIi" or name.endswith("-"))
     return is_letter and len(word) > 1 and is_content(word)
+
+
+def opens_alike(one: str, other: str) -> bool:
+    """Whether two sentences are of the same form, or open with the same content word."""
+    first, second = words(one)[:1], words(other)[:1]
+    return is_same_form(one, other) or (first == second != [] and is_content(first[0]))

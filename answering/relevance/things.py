@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
-from answering.relevance.entities import is_of_other_version, names_another, of_others
-from answering.relevance.named_things import LEAD, POSSESSIVE, TOKEN, is_name, is_same_form
+from answering.relevance.entities import is_of_other_version, names_another, of_others, opens_alike
+from answering.relevance.named_things import LEAD, POSSESSIVE, TOKEN, is_name
 from answering.text.blocks import before, row_with_column_names
 from answering.text.context import antecedents, introduced_row, label_of, referred_to
 from answering.text.terms import AUXILIARIES, coverage, is_content, question_stems, stem, stems, vocabulary, words
@@ -161,14 +161,8 @@ def of_other_label(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[int
     for key, places in records.items() if named else ():
         texts = [chunks[at].sentences[n] for at, n in places]
         rivals = [chunks[at].sentences[n] for other in named - {key} if other[0] == key[0] for at, n in records[other]]
-        if key not in named and any(_alike(text, rival) for text in texts for rival in rivals):
+        if key not in named and any(opens_alike(text, rival) for text in texts for rival in rivals):
             yield from places
-
-
-def _alike(one: str, other: str) -> bool:
-    """Whether two sentences are of the same form, or open with the same content word."""
-    first, second = words(one)[:1], words(other)[:1]
-    return is_same_form(one, other) or (first == second != [] and is_content(first[0]))
 
 
 def _lacks_thing(question: str, chunk: Chunk, said: str) -> bool:

@@ -63,7 +63,8 @@ def label_of(chunk: Chunk, n: int) -> str:
     if label := _LABEL.match(opening):
         return f"{label[0].replace('*', '')} "
     longest = LONGEST_LABEL if bullet(chunk, first) else LONGEST_LEAD
-    return f"{opening.rstrip('.:')}: " if opening and len(opening.split()) <= longest else ""
+    few = len(opening.split()) <= longest and re.search("[^\\W\\d_]{3}", opening)  # a number is none
+    return f"{opening.rstrip('.:')}: " if few else ""
 
 
 def subject_of(chunk: Chunk, n: int) -> list[int]:
