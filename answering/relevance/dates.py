@@ -20,7 +20,9 @@ _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 LATER_SHARE = 0.4
 """Share of its probability to answer from which a later section is quoted beside an earlier one. Not fitted."""
 CHANGES = re.compile(
-    r"\b(?:instead|no longer|any ?more|(?:from )?now|(?:as|with effect) (?:of|from)|again|new|decided|resolved|agreed"
+    r"\b(?:instead|no longer|any ?more|(?:from )?now|(?:as|with effect) (?:of|from)|again|new|only"
+    r"|decided|resolved|agreed"
+    rf"|(?:from|until) (?:\d{{1,2}} )?{MONTH}"
     r"|ris(?:es?|en)|rose|go(?:es)? (?:up|down)|mov(?:es?|ed)|cut|end(?:s|ed)|stops?|withdrawn"
     r"|(?:rais|lower|increas|reduc|extend|chang|lift|dropp|cancel|clos|replac|abolish|scrapp|revok)\w*)\b",
     re.IGNORECASE,

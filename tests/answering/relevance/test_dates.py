@@ -49,6 +49,7 @@ def decided(text: str, section: str = "", answers: float = 1.0, document: str = 
         decided("The fee goes up from 55 to 60 euros.", "9 April 2024"),
         decided("Grilling now ends at 9 pm instead of 10.", title="Minutes of 15 June 2024"),
         replace(decided("Only one dog is allowed from now on."), source="minutes-2024-06-general.txt"),
+        decided("From October a member can bring one guest.", "9 September 2024"),
         decided("It was resolved to close on Saturdays.", "Meeting of 2024-09-10"),
     ],
 )
