@@ -163,7 +163,7 @@ def _chapters(found: Comparison) -> None:
 
 
 def _part(found: Comparison, at: int, rival: int, name: Stems) -> None:
-    """Count the sentences of chunk *rival* to the one with the *name*, those of chunk *at* that lack it to others."""
+    """Take chunk *rival* for what is asked for, and the sentences of chunk *at* without the *name* for others."""
     found.others.update((at, n) for n, text in enumerate(found.chunks[at].sentences) if not name <= content(text))
     found.asked.update((rival, n) for n in range(len(found.chunks[rival].spans)))
     found.names |= name

@@ -208,4 +208,4 @@ def _is_letter(label: str, name: str) -> bool:
 def opens_alike(one: str, other: str) -> bool:
     """Whether two sentences are of the same form, or open with the same content word."""
     first, second = words(one)[:1], words(other)[:1]
-    return is_same_form(one, other) or (first == second != [] and is_content(first[0]))
+    return (first == second != [] and is_content(first[0])) or is_same_form(one, other)

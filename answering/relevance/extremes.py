@@ -37,7 +37,7 @@ _HAVE = (
 )
 ASKS_EXTREME = re.compile(
     rf"\b(?:{'|'.join(['most expensive', 'least expensive', *_WORDS])})\b"
-    rf"|(?<=\b)(?:{'|'.join(_HAVE.split())}) (?:the most|the least)\b",
+    rf"|\b(?:{'|'.join(_HAVE.split())}) (?:the most|the least)\b",
     re.IGNORECASE,
 )
 """A question that the functions here are for."""
@@ -89,9 +89,8 @@ def _extreme(question: str, table: Table) -> list[tuple[Chunk, int]]:
     column = _column(asked, word, {at: table.header[at] for at in with_values})
     if column is None or ROWS_IN_DOUBT.search(_without(question, table.header[column])):
         return []
-    used = (
-        content(f"{table.header[column].replace('_', ' ')} {table.about} {table.header[0]}") | WORDS_FOR_ROWS | _VERBS
-    )
+    about = " ".join([table.header[column].replace("_", " "), table.about, table.header[0]])
+    used = content(about) | WORDS_FOR_ROWS | _VERBS
     kept, named = list(range(len(rows))), frozenset[str]()
     for at, name in enumerate(table.header):
         chosen = frozenset[str]() if at == column else values_asked([row[at] for row in rows], content(name), question)
@@ -120,13 +119,15 @@ def _comparable(texts: Sequence[str]) -> bool:
 
 def _without(question: str, name: str) -> str:
     """Return *question* without the words of its extreme and the *name* of a column, "price per pack"."""
-    return re.sub(
-        re.escape(_IN_PARENTHESES.sub("", name).strip()), " ", ASKS_EXTREME.sub(" ", question), flags=re.IGNORECASE
-    )
+    literal = re.escape(_IN_PARENTHESES.sub("", name).strip())
+    return re.sub(literal, " ", ASKS_EXTREME.sub(" ", question), flags=re.IGNORECASE)
 
 
 def _column(asked: Stems, word: str, header: Mapping[int, str]) -> int | None:
-    """Return which column *asked* names, by most words, or else *word* by what it measures; None for none, or two."""
+    """Return the column that *asked* names by most words, else the column of what *word* measures.
+
+    None where no column, or more than one, is meant.
+    """
     names = {at: content(_IN_PARENTHESES.sub("", name.replace("_", " "))) for at, name in header.items()}
     names = {at: name - _UNITS or name for at, name in names.items()}
     named = {at: len(name) for at, name in names.items() if name and name <= asked}

@@ -105,9 +105,8 @@ def _names(tokens: Sequence[str], *, heading: bool) -> Iterator[tuple[str, str]]
             continue
         end = next((n for n in range(at, len(tokens)) if not is_name(tokens[n])), len(tokens))
         following, after = (*tokens[end : end + 2], "", "")[:2]
-        has_noun = _is_noun(following) and not (
-            following.endswith("s") and after in _ARTICLES
-        )  # "Weber runs the depot"
+        is_verb = following.endswith("s") and after in _ARTICLES  # "Weber runs the depot"
+        has_noun = _is_noun(following) and not is_verb
         if has_noun:
             yield stem(following), tokens[at]
         elif at + 1 < end:

@@ -37,7 +37,8 @@ Of 4, 5 and any number: ``docs/relevance.md``, "What a question names"."""
 async def is_of_rival(reader: ClaimReader, question: str, chunk: Chunk, n: int, chunks: Sequence[Chunk]) -> bool:
     """Whether sentence *n* of *chunk* is about a rival of what *question* names, by what *reader* holds of that.
 
-    Where it names no rival, but the question a name that is in none of *chunks*, it is too. Raises ``ReadingFailed``.
+    A sentence that names no rival is about another thing where the question has a name that no chunk of *chunks* has.
+    Raises ``ReadingFailed``.
     """
     passage = Passage.of(chunk, [*antecedents(chunk, n), texts_to_read(chunk)[n]])
     supports = [await reader.support(text, passage) for text in with_thing_asked_for(question, chunk, n)]

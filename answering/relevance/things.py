@@ -17,6 +17,7 @@ from answering.types import Chunk
 
 MIN_SIMILARITY = 0.31
 """Cosine of a passage and its best sentence below which it is not read (``docs/relevance.md``, "Small files")."""
+MAX_COMPARED = 20  # sentences below a label that are compared with those below another
 FEW = 2
 """Content words of a question that hardly says more than a sentence which has all of them."""
 SURE_MARGIN = 3.0
@@ -159,9 +160,9 @@ def of_other_label(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[int
                 records[chunk.document_id, label.strip()].append((at, n))
     named = {key for key in records if (name := stems(key[1])) and asked.issuperset(name)}
     for key, places in records.items() if named else ():
-        texts = [chunks[at].sentences[n] for at, n in places]
-        rivals = [chunks[at].sentences[n] for other in named - {key} if other[0] == key[0] for at, n in records[other]]
-        if key not in named and any(opens_alike(text, rival) for text in texts for rival in rivals):
+        texts = [chunks[at].sentences[n] for at, n in places[:MAX_COMPARED]]
+        rivals = [chunks[at].sentences[n] for other in named if other[0] == key[0] for at, n in records[other]]
+        if key not in named and any(opens_alike(text, rival) for text in texts for rival in rivals[:MAX_COMPARED]):
             yield from places
 
 

@@ -12,7 +12,8 @@ from itertools import pairwise
 
 MAX_UNIT_CHARS = 12  # longest unit of a column
 _SENTENCE = re.compile(r"[.!?]\s*\Z")
-TOTAL = re.compile(r"\W*(?:(?:grand |sub-? ?)?total|sum|average|mean|gesamt|summe)\b", re.IGNORECASE)
+TOTAL_NAMES = "(?:(?:grand |sub-? ?)?total|sum|average|mean|gesamt|summe)"
+TOTAL = re.compile(rf"\W*{TOTAL_NAMES}\b", re.IGNORECASE)
 """What a row that sums others up begins with: it is of no group."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
@@ -42,13 +43,13 @@ def with_groups(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     A row of one sentence is a remark. A table whose rows are in no groups is returned as it is.
     """
     table = [list(row) for row in rows]
-    start = next((at for at, row in enumerate(table) if _filled(row) > 1), len(table))
+    start = next((at for at, row in enumerate(table) if filled(row) > 1), len(table))
     header, below = table[start : start + 1], table[start + 1 :]
-    alone = [at for at, row in enumerate(below) if _filled(row) == 1 and row[0].strip()]
+    alone = [at for at, row in enumerate(below) if filled(row) == 1 and row[0].strip()]
     names = [at for at in alone if not _SENTENCE.search(below[at][0])]
-    fuller = [at for at, row in enumerate(below) if _filled(row) > 1]
+    fuller = [at for at, row in enumerate(below) if filled(row) > 1]
     is_grouped = bool(names) and names[0] == 0 and all(at + 1 in fuller for at in names)
-    if not is_grouped or _filled(header[0]) < 3 or len(alone) + len(fuller) < len(below):
+    if not is_grouped or filled(header[0]) < 3 or len(alone) + len(fuller) < len(below):
         return table
     members: list[list[str]] = []
     group = ""
@@ -61,7 +62,8 @@ def with_groups(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     return [*table[:start], [header[0][0], "", *header[0][1:]], *members]
 
 
-def _filled(row: Sequence[str]) -> int:
+def filled(row: Sequence[str]) -> int:
+    """Count the cells of a row that are not blank."""
     return sum(map(bool, map(str.strip, row)))
 
 

@@ -122,14 +122,14 @@ def _controlled(root: Tag) -> list[tuple[Tag, Tag]]:
     """Return each control with the panel it shows, the nearest control of a panel alone."""
     by_id = {str(tag["id"]): tag for tag in root.find_all(id=True)}
     found: dict[int, tuple[Tag, Tag]] = {}
+    of_tabs = _tab_panels(root)
     for control in root.find_all(_is_control):
         names = [control.get(name) for name in ("aria-controls", "data-bs-target", "data-target", "href")]
         panel = next((by_id[key] for name in names if (key := str(name or "").lstrip("#")) in by_id), None)
         after = control.find_next_sibling()
         if panel is None and control.name == "button" and isinstance(after, Tag) and _may_follow(control, after):
             panel = after
-        if panel is None and control.get("role") == "tab":
-            panel = _tab_panel(root, control)
+        panel = of_tabs.get(id(control)) if panel is None else panel
         if panel is not None and not any(parent is panel for parent in control.parents):
             found.setdefault(id(panel), (control, panel))
     return list(found.values())
@@ -151,14 +151,13 @@ def _may_follow(button: Tag, tag: Tag) -> bool:
     return is_block and (asks or is_unseen(tag) or bool(_PANEL_CLASS.search(_classes(tag))))
 
 
-def _tab_panel(root: Tag, tab: Tag) -> Tag | None:
-    """Return the panel that has the name of a *tab*, if one has; else that of its number, if there is one for each."""
-    panels = root.select("[role=tabpanel]")
-    tabs = root.select("[role=tab]")
-    label = " ".join(inline_text(tab).split())
-    named = next((panel for panel in panels if label and panel.get("aria-label") == label), None)
-    number = next(at for at, other in enumerate(tabs) if other is tab)
-    return named or (panels[number] if len(panels) == len(tabs) else None)
+def _tab_panels(root: Tag) -> dict[int, Tag]:
+    """Return the panel of each tab, by its identity: that with its name, else that of its number if each has one."""
+    tabs, panels = root.select("[role=tab]"), root.select("[role=tabpanel]")
+    by_name = {str(panel.get("aria-label")): panel for panel in reversed(panels)}
+    numbered = dict(zip(map(id, tabs), panels, strict=True)) if len(tabs) == len(panels) else {}
+    named = {id(tab): by_name[label] for tab in tabs if (label := " ".join(inline_text(tab).split())) in by_name}
+    return numbered | named
 
 
 def _is_panel(tag: Tag) -> bool:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
 from operator import itemgetter
 from statistics import median
 
@@ -36,7 +36,7 @@ def _splits(found: Sequence[Segment]) -> Iterator[tuple[list[Segment], ...]]:
     size = median(segment.size for segment in found)
     starts = Counter(round(segment.left) for segment in found)
     ordered = sorted(found, key=lambda segment: -segment.base)
-    bands = {at for at, part in enumerate(ordered) if part.size > LARGER * size and _opens_band(ordered, at)}
+    bands = _bands(ordered, size)
     for start in sorted(edge for edge, count in starts.items() if count >= MIN_ROWS - 1)[1:]:
         begin, end = start - STRIP * size, start - 1
         crossing = [at for at, part in enumerate(ordered) if at in bands or (part.left < end and part.right > begin)]
@@ -50,11 +50,14 @@ def _splits(found: Sequence[Segment]) -> Iterator[tuple[list[Segment], ...]]:
                 yield [*ordered[: before + 1], *above], left, right, [*below, *ordered[after:]]
 
 
-def _opens_band(ordered: Sequence[Segment], at: int) -> bool:
-    """Tell whether all that stands above a heading is drawn before it, and the rest after: it is of no column."""
-    number = ordered[at].words[0].number
-    above, below = ordered[:at], ordered[at + 1 :]
-    return all(part.words[0].number < number for part in above) and all(part.words[0].number > number for part in below)
+def _bands(ordered: Sequence[Segment], size: float) -> set[int]:
+    """Return the numbers of the headings that are of no column: all above is drawn before, all below after them."""
+    numbers = [part.words[0].number for part in ordered]
+    before = [-1, *accumulate(numbers, max)]
+    after = [*accumulate(reversed(numbers), min)][::-1]
+    after.append(max(numbers, default=0) + 1)
+    larger = [at for at, part in enumerate(ordered) if part.size > LARGER * size]
+    return {at for at in larger if before[at] < numbers[at] < after[at + 1]}
 
 
 def _apart_above(left: Sequence[Segment], right: Sequence[Segment]) -> tuple[list[Segment], list[Segment]]:
@@ -71,13 +74,15 @@ def _apart_above(left: Sequence[Segment], right: Sequence[Segment]) -> tuple[lis
 def _apart_below(left: Sequence[Segment], right: Sequence[Segment]) -> tuple[list[Segment], list[Segment]]:
     """Part what stands apart below both columns, such as a note, from the left one: it is drawn after them."""
     block = rows(left)
+    gaps = distances(block)
+    nearest = min(gaps, default=0.0)
     lowest = min((part.base for part in right), default=0.0)
     last = max((part.words[-1].number for part in right), default=0)
-    for at, apart in enumerate(distances(block), 1):
-        below = [part for row in block[at:] for part in row]
-        is_apart = apart > 1.4 * min(distances(block)) and block[at][0].base < lowest
-        if is_apart and all(part.words[0].number > last for part in below):
-            return [part for row in block[:at] for part in row], below
+    for at, gap in enumerate(gaps, 1):
+        if gap > 1.4 * nearest and block[at][0].base < lowest:
+            below = [part for row in block[at:] for part in row]
+            drawn_last = all(part.words[0].number > last for part in below)
+            return ([part for row in block[:at] for part in row], below) if drawn_last else (list(left), [])
     return list(left), []
 
 

@@ -4,12 +4,12 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
-from app.ingest.loaders.header_rows import has_digit, is_numeric, one_header
+from app.ingest.loaders.header_rows import TOTAL_NAMES, filled, has_digit, is_numeric, one_header
 from app.ingest.loaders.outline import Outline, table_text
 
 MAX_ABOVE = 20  # rows among which the header is looked for below a blank row
 MAX_COMPARED = 100  # rows above a header that are looked at, and rows below it
-_TOTAL = re.compile(r"(?:grand |sub-? ?)?total|sum|average|mean|gesamt|summe", re.IGNORECASE)
+_TOTAL = re.compile(TOTAL_NAMES, re.IGNORECASE)
 Row = Sequence[str]
 
 
@@ -50,11 +50,6 @@ def _add_table(outline: Outline, rows: Sequence[Row]) -> None:
         columns = sorted({at for row in below for at, cell in enumerate(row) if cell.strip()})
         table = one_header([[row[at] if at < len(row) else "" for at in columns] for row in below])
         outline.add(table_text(filled_down(table)), "table")
-
-
-def filled(row: Row) -> int:
-    """Count the cells of a row that are not blank."""
-    return sum(map(bool, map(str.strip, row)))
 
 
 def stacked(rows: Sequence[Row]) -> list[Sequence[Row]]:

@@ -117,11 +117,9 @@ def _reflowed(lines: list[str], margin: int, joiner: LineJoiner) -> tuple[str, K
         return "\n".join(lines), "list"
     lines = [_LETTER_BULLET.sub(r"\1- ", line) for line in lines]
     if not any(map(_ITEM.match, lines)):
-        return (
-            ("\n".join(lines), "list")
-            if margin and _is_set_apart(lines, margin)
-            else (joined_lines(lines, joiner), "prose")
-        )
+        if margin and _is_set_apart(lines, margin):
+            return "\n".join(lines), "list"
+        return joined_lines(lines, joiner), "prose"
     items = grouped(lines, lambda _item, line: not _ITEM.match(line))
     return "\n".join(item[0][: indent_of(item[0])] + joined_lines(item, joiner) for item in items), "list"
 

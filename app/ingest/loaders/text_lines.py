@@ -9,6 +9,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
 
 _ENDS_DIVIDED = re.compile(r"(?P<before>[^\W\d_][\w’'\u2010\u00ad-]*)(?P<hyphen>[-\u2010\u00ad])$")
+_HYPHENS = ("-", "\u2010", "\u00ad")
+LONGEST_LINE = 1000
+"""Characters of the longest line whose words are looked at."""
 _FIRST_WORD = re.compile(r"^[^\W\d_]+")
 _WORD = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)*")
 _CONJUNCTIONS = frozenset("and or und oder et ou y e o en of og och och eller i oraz lub".split())
@@ -31,6 +34,7 @@ class LineJoiner:
         return {
             word.casefold().replace("\u2010", "-")
             for line in self._lines
+            if len(line) <= LONGEST_LINE
             for word in _WORD.findall(_ENDS_DIVIDED.sub("", _FIRST_WORD.sub("", line, 1)))
         }
 
@@ -74,10 +78,15 @@ def _common_words() -> frozenset[str]:
 
 def joined_lines(lines: Iterable[str], joiner: LineJoiner) -> str:
     """Join wrapped lines, divided words by *joiner*; lines of Chinese or Japanese have no space between them."""
-    text = ""
+    parts: list[str] = []
     for line in map(str.strip, lines):
-        text = joiner.join(text, line) if _ENDS_DIVIDED.search(text) else f"{text}\n{line}".lstrip("\n")
-    return _UNSPACED.sub("", _DIVIDED.sub("-", text)).replace("\n", " ")
+        above = parts[-1] if parts else ""
+        if above.endswith(_HYPHENS) and len(above) <= LONGEST_LINE:  # in time linear in the text, whatever it is
+            joined = joiner.join(above, line)
+            parts[-1:] = [joined[: len(joined) - len(line)], line]
+        else:
+            parts += ["\n", line] if parts else [line]
+    return _UNSPACED.sub("", _DIVIDED.sub("-", "".join(parts))).replace("\n", " ")
 
 
 def led_entries(lines: Sequence[str]) -> str:

@@ -15,8 +15,9 @@ from openpyxl.worksheet.cell_range import CellRange
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import comments_on, local, parse_xml, property_title, targets, text_of, unpacked
 from app.ingest.loaders.cell_format import shown
+from app.ingest.loaders.header_rows import filled
 from app.ingest.loaders.outline import Outline, counted, title_from_name
-from app.ingest.loaders.sheet_rows import add_rows, filled
+from app.ingest.loaders.sheet_rows import add_rows
 
 MAX_NAMED = 5  # cells of a sheet that are named one by one; the others are counted
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"

@@ -350,3 +350,11 @@ def test_numbered_headings_without_blank_lines(tmp_path: Path) -> None:
     document = load_one(path)
     assert document.title == "house"
     assert [block.section for block in document.blocks] == ["1. Quiet hours", "2. Laundry room", "3. Parking"]
+
+
+@pytest.mark.parametrize("line", ["some words that go on", "word abcdefgh-", "a" * 500])
+def test_a_long_paragraph_is_joined(line: str, tmp_path: Path) -> None:
+    """Also where every line ends with a divided word: what is joined already is not gone through again."""
+    (path := tmp_path / "a.txt").write_text("\n".join([line] * 40_000))
+    (block,) = load_one(path).blocks
+    assert block.text.startswith(line.removesuffix("-"))
