@@ -30,6 +30,7 @@ DEFINED, NOT_DEFINED = 4.0, 2.0
 Not fitted: hardly a question of the fitted sets asks what a term means."""
 LONGEST = 120
 """Characters of the beginning of a sentence in which a term is looked for."""
+_JOINING = ("and", "of", "or", "to")
 _MANNER = re.compile(r"\bby default\b", re.IGNORECASE)
 KEY_RANK = 3_000
 """Frequency rank from which a stem of English says what a question is about."""
@@ -69,8 +70,9 @@ def asked_term(question: str) -> Term | None:
     named = words(asked["term"] if asked else text)
     if not named or len(named) > MAX_WORDS or (asked and asked["term"].lower().startswith("the ")):
         return None
-    all_content = all(is_content(word) and word not in AUXILIARIES for word in named)
-    return Term(tuple(map(stem, named)), bool(asked)) if all_content else None
+    within = [word for word in named[1:-1] if asked or word not in _JOINING]  # "use or lose", alone
+    is_term = all(map(is_content, [named[0], *within, named[-1]])) and AUXILIARIES.isdisjoint(named)
+    return Term(tuple(map(stem, named)), bool(asked)) if is_term else None
 
 
 class Definition(NamedTuple):

@@ -45,6 +45,12 @@ def later_section(chunks: Sequence[Chunk], best: Chunk) -> Chunk | None:
     return max(likely, key=_date, default=None)
 
 
+def later_than(chunks: Sequence[Chunk], found: Sequence[Chunk]) -> list[Chunk]:
+    """Return those of *chunks* with a later date than all of *found*, in their order: they may say what changed."""
+    last = max(map(_date, found), default=())
+    return [chunk for chunk in chunks if _date(chunk) > last]
+
+
 def _tells_of_change(chunk: Chunk) -> bool:
     """Whether the best sentence of *chunk* changes what was so before."""
     _, best = max(zip(chunk.scores, chunk.sentences, strict=False), default=(0.0, ""))

@@ -19,12 +19,14 @@ from answering.relevance.counted_rows import (
 )
 from answering.relevance.named_things import content, tokens_of
 from answering.text.amounts import UNITS_BY_NAME, amounts
-from answering.text.blocks import cells
+from answering.text.blocks import bullet, cells, is_row
 from answering.text.terms import stem, words
 from answering.types import Chunk, FoundSentences
 
 MIN_ROWS = 2
 """Fewest rows that are compared."""
+MAX_ROWS = 12
+"""Most rows that are all shown, as of a list in an answer (``answering/extract/sentences.py``)."""
 _SIGNS = {
     1: "highest largest biggest greatest longest heaviest latest fastest warmest hottest dearest",
     -1: "lowest smallest shortest lightest earliest slowest cheapest coldest coolest fewest",
@@ -53,6 +55,9 @@ _UNITS = frozenset(map(stem, UNITS_BY_NAME))
 _IN_PARENTHESES = re.compile(r"\([^()]*\)")
 _VERBS = frozenset(map(stem, f"{_HAVE} run leave last start begin".split()))
 """Verbs that say nothing about which rows or column is meant."""
+_ENTRY = re.compile(r"([^:|]{1,80}): *([^:|]{1,40}?)\.?")
+_FREE = ("free", "free of charge", "gratis")
+_PRICE = re.compile(rf"[€$£¥]|\b(?:euros?|dollars?|pounds?|[A-Z]{{3}}|{'|'.join(_FREE)})\b")
 _NO_VALUE = frozenset(["", *"n/a na - – — ? none unknown tbd".split()])
 Stems = frozenset[str]
 
@@ -62,32 +67,69 @@ def extreme_rows(question: str, chunks: Sequence[Chunk]) -> tuple[FoundSentences
 
     *chunks* are all of one document. None is chosen where another table of it may go on with this one.
     """
-    tables = tables_of(in_order(chunks))
-    rows = [(table, row) for table in tables for row in _extreme(question, table)]
-    others = [table for table in tables if rows and table is not rows[0][0]]
-    if any(table in others for table, _ in rows) or any(goes_on(rows[0][0], other) for other in others):
-        return ()
-    return tuple(FoundSentences(chunk, (n,)) for _, (chunk, n) in rows)
+    ordered = in_order(chunks)
+    for tables in (tables_of(ordered), _lists(ordered)):
+        rows = [(table, row) for table in tables for row in _extreme(question, table)]
+        others = [table for table in tables if rows and table is not rows[0][0]]
+        if any(table in others for table, _ in rows) or any(goes_on(rows[0][0], other) for other in others):
+            return ()
+        if rows:
+            return tuple(FoundSentences(chunk, (n,)) for _, (chunk, n) in rows)
+    return ()
 
 
 def may_compare(question: str, chunk: Chunk) -> bool:
-    """Whether *chunk* alone has rows that *question* compares."""
-    return any(_extreme(question, table) for table in tables_of([chunk]))
+    """Whether *chunk* alone has rows, or items of a list, that *question* compares."""
+    return any(_extreme(question, table) for table in (*tables_of([chunk]), *_lists([chunk])))
+
+
+def _lists(chunks: Sequence[Chunk]) -> list[Table]:
+    """Return the lists of labels with their values, "Adults: £8", of *chunks* as tables of two columns.
+
+    What is measured stands in the headings above, or is a price, as all values are.
+    """
+    tables = []
+    for chunk in chunks:
+        about = " ".join(filter(None, (chunk.title, chunk.chapter, chunk.section)))
+        entries = [(chunk, n) for n, text in enumerate(chunk.sentences) if bullet(chunk, n) and _ENTRY.fullmatch(text)]
+        are_prices = all(_PRICE.search(_cells(chunk, n)[1]) for _, n in entries)
+        if len(entries) >= MIN_ROWS:
+            tables.append(Table(about, ("", "price" if are_prices else about), entries))
+    return tables
+
+
+def _cells(chunk: Chunk, n: int) -> list[str]:
+    """Return the cells of row *n*, or the label and the value of an item of a list."""
+    entry = None if is_row(chunk, n) else _ENTRY.fullmatch(chunk.sentences[n])
+    return [*entry.groups()] if entry else cells(chunk.sentences[n])
 
 
 def _extreme(question: str, table: Table) -> list[tuple[Chunk, int]]:
-    """Return the rows of *table* with the highest or lowest value of the column that *question* names."""
+    """Return the rows of *table* with the highest or lowest value of the column that *question* names.
+
+    Where it may mean several, as "cheapest" an annual and a joining fee, all rows are: at most ``MAX_ROWS``.
+    """
     found = ASKS_EXTREME.search(question)
     width = len(table.header)
-    rows = [cells(chunk.sentences[n]) for chunk, n in table.rows]
+    rows = [_cells(chunk, n) for chunk, n in table.rows]
     if not found or any(len(row) > width for row in rows):
         return []
     rows = [row + [""] * (width - len(row)) for row in rows]
     with_values = [at for at in range(1, width) if sum(map(bool, (_value(row[at]) for row in rows))) >= MIN_ROWS]
     word, asked = found[0].lower(), content(ASKS_EXTREME.sub(" ", question))
+    columns = _columns(asked, word, {at: table.header[at] for at in with_values})
+    chosen = [_of_column(question, table, rows, column) for column in columns]
+    if len(chosen) > 1 and all(chosen) and any(numbers != chosen[0] for numbers in chosen):
+        return [*table.rows] if len(rows) <= MAX_ROWS else []
+    return [table.rows[number] for number in chosen[0]] if chosen else []
+
+
+def _of_column(question: str, table: Table, rows: Sequence[Sequence[str]], column: int) -> list[int]:
+    """Return the numbers of the *rows* with the highest or lowest value of *column*; none where that is not certain."""
+    word = (ASKS_EXTREME.search(question) or [""])[0].lower()
+    asked = content(ASKS_EXTREME.sub(" ", question))
     sign = next(sign for phrase, sign in (_WORDS | _PHRASES).items() if word.endswith(phrase))
-    column = _column(asked, word, {at: table.header[at] for at in with_values})
-    if column is None or ROWS_IN_DOUBT.search(_without(question, table.header[column])):
+    if ROWS_IN_DOUBT.search(_without(question, table.header[column])):
         return []
     about = " ".join([table.header[column].replace("_", " "), table.about, table.header[0]])
     used = content(about) | WORDS_FOR_ROWS | _VERBS
@@ -106,7 +148,7 @@ def _extreme(question: str, table: Table) -> list[tuple[Chunk, int]]:
     if asked - used or not _comparable([rows[number][column] for number in kept]):
         return []
     worth = {number: sign * value[0] for number, value in values.items() if value}
-    return [table.rows[number] for number, value in worth.items() if value == max(worth.values())]
+    return [number for number, value in worth.items() if value == max(worth.values())]
 
 
 def _comparable(texts: Sequence[str]) -> bool:
@@ -114,7 +156,8 @@ def _comparable(texts: Sequence[str]) -> bool:
     values = [_value(text) for text in texts]
     known = [value for value in values if value]
     others = [text.lower() for text, value in zip(texts, values, strict=True) if not value]
-    return len(known) >= MIN_ROWS and len({unit for _, unit in known}) == 1 and _NO_VALUE.issuperset(others)
+    units = {unit for value, unit in known if unit or value}
+    return len(known) >= MIN_ROWS and len(units) == 1 and _NO_VALUE.issuperset(others)
 
 
 def _without(question: str, name: str) -> str:
@@ -123,11 +166,8 @@ def _without(question: str, name: str) -> str:
     return re.sub(literal, " ", ASKS_EXTREME.sub(" ", question), flags=re.IGNORECASE)
 
 
-def _column(asked: Stems, word: str, header: Mapping[int, str]) -> int | None:
-    """Return the column that *asked* names by most words, else the column of what *word* measures.
-
-    None where no column, or more than one, is meant.
-    """
+def _columns(asked: Stems, word: str, header: Mapping[int, str]) -> list[int]:
+    """Return the columns that *asked* names by most words, else those of what *word* measures."""
     names = {at: content(_IN_PARENTHESES.sub("", name.replace("_", " "))) for at, name in header.items()}
     names = {at: name - _UNITS or name for at, name in names.items()}
     named = {at: len(name) for at, name in names.items() if name and name <= asked}
@@ -135,12 +175,13 @@ def _column(asked: Stems, word: str, header: Mapping[int, str]) -> int | None:
         groups = [measured for group, measured in _MEASURED.items() if not {*word.split()}.isdisjoint(group.split())]
         kinds = frozenset(map(stem, " ".join(groups).split()))
         named = {at: 1 for at, name in names.items() if not kinds.isdisjoint(name)}
-    most = [at for at, count in named.items() if count == max(named.values())]
-    return most[0] if len(most) == 1 else None
+    return [at for at, count in named.items() if count == max(named.values())]
 
 
 def _value(cell: str) -> tuple[float, str] | None:
-    """Return the amount in *cell*, if it is one, and its unit, else the words around the number."""
+    """Return the amount in *cell*, if it is one, and its unit, else the words around the number; 0 for "free"."""
+    if cell.strip().lower() in _FREE:
+        return 0.0, ""
     found = amounts(cell)
     if len(found) != 1:
         return None

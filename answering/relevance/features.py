@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from answering.ports import PassageReader
 from answering.questions.definitions import defining_sentences, with_definition
+from answering.relevance.dates import later_than
 from answering.relevance.entities import BRIEF, named_gains, names_another, of_others
 from answering.relevance.possible_answers import has_kind, is_about_another, possible_answers
 from answering.relevance.things import is_near
-from answering.text.context import texts_to_read
+from answering.text.context import LONGEST_PASSAGE, texts_to_read, window
 from answering.text.terms import coverage, english_idf, idf_shares, vocabulary
 from answering.types import About, Chunk, Passage, ReadPassage, SubqueryResults
 
@@ -22,12 +23,12 @@ LARGEST_LOGIT = 12.0
 MAX_PASSAGES, READ_AT_ONCE = 10, 2
 """Passages read for each sub-question, the most promising first, until one answers; and how many of them at once after
 the first, which often answers: the reader has a thread for each processor (``docs/relevance.md``)."""
+READ_LATER = 2
+"""Passages with a later date than the one that answers that are read as well, for what it says may have changed."""
 SENTENCE_WEIGHT, KEYWORD_WEIGHT = 0.5, 0.3
 """Weights of the best sentence's cosine and of BM25 beside the chunk's, in the order of reading: of a few tried."""
 READ_FIRST, MAX_BEHIND = 3, 0.2
 """Passages that are read until one answers; how much less promising than the best a further one may be to be read."""
-LONGEST_PASSAGE = 900
-"""Characters of a chunk that are read: about the 224 word pieces that the reader takes."""
 UNREAD = 20.0
 """Distance below "none of them" of the logit of a sentence that was not read, or cannot answer."""
 
@@ -45,11 +46,15 @@ async def read_best(
         defined = defining_sentences(results)
         waiting = iter(_to_read(results, defined)[:most])
         read: dict[str, Chunk] = {}
-        while batch := tuple(islice(waiting, READ_AT_ONCE if read else 1)):
+        answering: list[Chunk] = []
+        while not answering and (batch := tuple(islice(waiting, READ_AT_ONCE if read else 1))):
             chunks = await asyncio.gather(*(_read(reader, results.question, chunk, defined) for chunk in batch))
             read |= {chunk.chunk_id: chunk for chunk in chunks}
-            if any(_answers(chunk.reading) for chunk in chunks):
-                break
+            answering = [chunk for chunk in chunks if _answers(chunk.reading)]
+        if answering:
+            later = later_than([*waiting], answering)[:READ_LATER]
+            chunks = await asyncio.gather(*(_read(reader, results.question, chunk, defined) for chunk in later))
+            read |= {chunk.chunk_id: chunk for chunk in chunks}
         updated.append(replace(results, chunks=tuple(read.get(chunk.chunk_id, chunk) for chunk in results.chunks)))
     return tuple(updated)
 
@@ -104,19 +109,6 @@ async def _read(reader: PassageReader, question: str, chunk: Chunk, defined: Map
     reading = _possible(question, chunk, reading, start, can_answer)
     reading = with_definition(question, reading, defined.get(chunk.chunk_id))
     return replace(chunk, reading=reading, can_answer=can_answer)
-
-
-def window(chunk: Chunk, texts: Sequence[str]) -> tuple[int, int]:
-    """Choose the sentences of *chunk* to read, as *texts*: all, or those around the nearest."""
-    lengths = [len(text) for text in texts]
-    at = max(range(len(lengths)), key=lambda n: chunk.span_similarities[n])
-    start, end = at, at + 1
-    while True:
-        wider = [(start - 1, end), (start, end + 1)]
-        fitting = [(i, j) for i, j in wider if i >= 0 and j <= len(lengths) and sum(lengths[i:j]) <= LONGEST_PASSAGE]
-        if not fitting:
-            return start, end
-        start, end = min(fitting, key=lambda span: abs(sum(span) - 2 * at - 1))
 
 
 def _possible(question: str, chunk: Chunk, reading: ReadPassage, start: int, can_answer: Sequence[bool]) -> ReadPassage:

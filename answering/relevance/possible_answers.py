@@ -99,7 +99,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
         bare = text.endswith(":") and len(frozenset(terms)) < MIN_WORDS
         bare = bare and all(is_long_code(chunk, number) for number in introduced_by(chunk, n))
         possible.append(
-            not (text in headings or _HEADS.match(text) or text.endswith("?") or repeats or header or bare)
+            not (text in headings or _HEADS.match(text) or _only_asks(text) or repeats or header or bare)
             and not any(first <= start and end <= last for first, last in code)
             and not (whether and text.startswith(UNCHECKED))
             and not (for_amount and not has_amount(question, text))
@@ -108,6 +108,12 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
             and not ((counts and rows[n]) or _lacks_cell(question, chunk, n) or _lacks_number(question, chunk, n))
         )
     return tuple(possible)
+
+
+def _only_asks(text: str) -> bool:
+    """Whether *text* is a question, or a row of nothing else: its answer is still to be written."""
+    parts = cells(text) if text.startswith("|") else [text]
+    return all(part.endswith("?") for part in parts if part)
 
 
 def is_about_another(question: str, chunk: Chunk) -> tuple[bool, ...]:

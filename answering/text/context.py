@@ -1,7 +1,7 @@
 """Find what a sentence needs beside it: its lead-in and labels, what its pronoun stands for, what limits it."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from answering.text.blocks import (
     before,
@@ -32,6 +32,8 @@ OPENING = 3
 """Words of a sentence among which its subject stands."""
 _PRONOUN = re.compile(r"(?:It|Its|He|His|She|Her|They|Their)\b")
 _FIELD = re.compile(r"[^:.|]{1,40}:\s")
+LONGEST_PASSAGE = 900
+"""Characters of a chunk that are read: about the 224 word pieces that the reader takes."""
 FEW_WORDS = 4
 """A sentence of fewer words names no subject of its own."""
 
@@ -112,6 +114,19 @@ def texts_to_read(chunk: Chunk) -> tuple[str, ...]:
     """
     texts = [f"{label_of(chunk, n)}{row_with_column_names(chunk, n)}" for n in range(len(chunk.spans))]
     return tuple(" ".join([*_as_labels(chunk, labels_above(chunk, n)), text]) for n, text in enumerate(texts))
+
+
+def window(chunk: Chunk, texts: Sequence[str]) -> tuple[int, int]:
+    """Choose the sentences of *chunk* to read, as *texts*: all, or those around the nearest."""
+    lengths = [len(text) for text in texts]
+    at = max(range(len(lengths)), key=lambda n: chunk.span_similarities[n])
+    start, end = at, at + 1
+    while True:
+        wider = [(start - 1, end), (start, end + 1)]
+        fitting = [(i, j) for i, j in wider if i >= 0 and j <= len(lengths) and sum(lengths[i:j]) <= LONGEST_PASSAGE]
+        if not fitting:
+            return start, end
+        start, end = min(fitting, key=lambda span: abs(sum(span) - 2 * at - 1))
 
 
 def limits_of(chunk: Chunk, n: int) -> list[int]:

@@ -15,7 +15,8 @@ _SENTENCE = re.compile(r"[.!?]\s*\Z")
 TOTAL_NAMES = "(?:(?:grand |sub-? ?)?total|sum|average|mean|gesamt|summe)"
 TOTAL = re.compile(rf"\W*{TOTAL_NAMES}\b", re.IGNORECASE)
 """What a row that sums others up begins with: it is of no group."""
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_YEAR = re.compile(r"(?:1[89]|20)\d\d")
+_QUANTITY = re.compile(r"(?:[€$£]|[A-Z]{3})? ?\d")
 
 
 def one_header(rows: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -40,7 +41,7 @@ def with_groups(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     """Return the rows of a table with the name of their group in a second column, where rows of one cell name groups.
 
     Such a row stands right below the header, and each above a fuller one: "Weekdays", five lines, "Sundays", two lines.
-    A row of one sentence is a remark. A table whose rows are in no groups is returned as it is.
+    Of a table of two columns it is one cell over both. A row of one sentence is a remark. A table whose rows are in no groups is returned as it is.
     """
     table = [list(row) for row in rows]
     start = next((at for at, row in enumerate(table) if filled(row) > 1), len(table))
@@ -49,7 +50,8 @@ def with_groups(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     names = [at for at in alone if not _SENTENCE.search(below[at][0])]
     fuller = [at for at, row in enumerate(below) if filled(row) > 1]
     is_grouped = bool(names) and names[0] == 0 and all(at + 1 in fuller for at in names)
-    if not is_grouped or filled(header[0]) < 3 or len(alone) + len(fuller) < len(below):
+    clearly = is_grouped and (filled(header[0]) > 2 or all(len(below[at]) == 1 for at in names))
+    if not clearly or len(alone) + len(fuller) < len(below):
         return table
     members: list[list[str]] = []
     group = ""
@@ -60,6 +62,31 @@ def with_groups(rows: Sequence[Sequence[str]]) -> list[list[str]]:
             in_group = at in fuller and not TOTAL.match(first)
             members.append([first, group if in_group else "", *others])
     return [*table[:start], [header[0][0], "", *header[0][1:]], *members]
+
+
+def labelled_entries(rows: Sequence[Sequence[str]]) -> str:
+    """Return the rows of a form, a letter's head or a price list as a list ``- Label: value``; "" for other tables.
+
+    It has two columns and no header: most labels end with a colon, or the first value is a quantity, and no year.
+    """
+    pairs = [[" ".join(cell.split()) for cell in row] for row in rows if any(map(str.strip, row))]
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        return ""
+    label, value = pairs[0]
+    ending = sum(label.endswith(":") for label, _ in pairs)
+    if 2 * ending <= len(pairs) and not (label and len(pairs) > 1 and opens_with_quantity(value)):
+        return ""
+    return "\n".join(f"- {entry_line(*pair)}" for pair in pairs)
+
+
+def opens_with_quantity(text: str) -> bool:
+    """Whether a text begins with a number, or a price, that is no year: so it names no column."""
+    return bool(_QUANTITY.match(text)) and not _YEAR.fullmatch(text)
+
+
+def entry_line(label: str, value: str) -> str:
+    """Return a label with its value as one line: ``Label: value``."""
+    return f"{label.removesuffix(':')}: {value}".rstrip() if label else value
 
 
 def filled(row: Sequence[str]) -> int:

@@ -1,17 +1,14 @@
 """Read HTML tables: rows whose cells may stand in several columns and rows, or labels, each with its value."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 
 from bs4 import Tag
 
-from app.ingest.loaders.header_rows import one_header
+from app.ingest.loaders.header_rows import entry_line, one_header, opens_with_quantity
 from app.ingest.loaders.html_content import inline_text
 
 MAX_SPANNED = 50  # most columns or rows that one cell of a table stands in
-_QUANTITY = re.compile(r"(?:[€$£]|[A-Z]{3})? ?\d")
-_YEAR = re.compile(r"(?:1[89]|20)\d\d")
 
 
 def rows_of(table: Tag) -> list[list[str]]:
@@ -72,12 +69,11 @@ def _have_no_header(rows: list[list[str]]) -> bool:
     if all(label.endswith(":") for label, _ in pairs):
         return True
     label, value = pairs[0]
-    return bool(label and len(rows[0]) == 2 and _QUANTITY.match(value) and not _YEAR.fullmatch(value))
+    return bool(label) and len(rows[0]) == 2 and opens_with_quantity(value)
 
 
 def _line(cells: list[str]) -> str:
-    label, value = cells if len(cells) == 2 else ("", " ".join(cells))
-    return f"{label.removesuffix(':')}: {value}".rstrip() if label else value
+    return entry_line(*cells) if len(cells) == 2 else " ".join(cells)
 
 
 def write_nested(root: Tag) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from app.ingest.documents import MAX_TITLE_CHARS, MAX_URL_CHARS, Block, Kind, LoadedDocument
-from app.ingest.loaders.header_rows import with_groups
+from app.ingest.loaders.header_rows import labelled_entries, with_groups
 
 MAX_LANGUAGE_CHARS = 40
 T = TypeVar("T")
@@ -156,6 +156,12 @@ def table_text(rows: Iterable[Sequence[str]]) -> str:
     """
     filled = with_groups([row for row in rows if any(map(str.strip, row))])
     return "\n".join("| " + " | ".join(" ".join(c.split()).replace("|", "\\|") for c in row) + " |" for row in filled)
+
+
+def table_block(rows: Sequence[Sequence[str]]) -> tuple[str, Kind]:
+    """Return the rows of a table as a block: with its header as ``table_text``, of labels and values as a list."""
+    entries = labelled_entries(rows)
+    return (entries, "list") if entries else (table_text(rows), "table")
 
 
 def grouped(items: Iterable[T], goes_on: Callable[[list[T], T], bool]) -> list[list[T]]:

@@ -12,7 +12,7 @@ import pypdfium2
 from answering.text.sentences import sentence_spans
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import ENCRYPTED, reading
-from app.ingest.loaders.outline import Outline, table_text
+from app.ingest.loaders.outline import Outline, table_block
 from app.ingest.loaders.pdf_columns import reading_order
 from app.ingest.loaders.pdf_forms import read_forms
 from app.ingest.loaders.pdf_lines import Row, cells_apart, columns_apart, rows
@@ -28,9 +28,12 @@ from app.ingest.loaders.pdf_paragraphs import (
 from app.ingest.loaders.pdf_scans import read_pages
 from app.ingest.loaders.pdf_tables import Table, with_tables
 from app.ingest.loaders.text_encoding import Unreadable
-from app.ingest.loaders.text_lines import LineJoiner, labelled_entries
+from app.ingest.loaders.text_lines import LineJoiner
 
-_MADE_UP = re.compile(r"^(?:untitled|microsoft )|\.(?:docx?|tex|dvi|indd)$", re.IGNORECASE)
+_MADE_UP = re.compile(
+    r"^(?:untitled|microsoft )|\.(?:docx?|xlsx?|pptx?|od[tsp]|rtf|txt|html?|md|pdf|pages|tex|dvi|indd)$", re.IGNORECASE
+)
+"""A title that the program that wrote the file made up, mostly from the name of another file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +112,7 @@ def _add(outline: Outline, entries: Sequence[_Entry], joiner: LineJoiner) -> Non
     sizes = sorted({entry.size for entry in entries if entry.size}, reverse=True)
     for entry in _united(entries, joiner):
         if entry.table:
-            items = labelled_entries(entry.table.cells)
-            outline.add(items or table_text(entry.table.cells), "list" if items else "table", entry.page)
+            outline.add(*table_block(entry.table.cells), entry.page)
         elif entry.size:
             outline.heading(sizes.index(entry.size) + 1, entry.text, entry.page)
         else:

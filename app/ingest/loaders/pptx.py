@@ -20,7 +20,7 @@ from app.ingest.documents import Kind, LoadedDocument
 from app.ingest.loaders.archive import parse_xml, property_title, text_of, unpacked
 from app.ingest.loaders.cell_format import shown
 from app.ingest.loaders.header_rows import one_header
-from app.ingest.loaders.outline import Outline, counted, table_text
+from app.ingest.loaders.outline import Outline, counted, table_block, table_text
 
 _DATA = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
 _FRAME = {PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.HEADER}
@@ -81,7 +81,7 @@ def _blocks(shapes: Iterable[BaseShape], unread: list[str]) -> Iterator[tuple[st
 def _framed(frame: GraphicFrame) -> Iterator[tuple[str, Kind]]:
     """Yield a table, a chart with its title, or the list of a SmartArt graphic; nothing for another object."""
     if frame.has_table:
-        yield table_text(one_header(_cells(frame.table))), "table"
+        yield table_block(one_header(_cells(frame.table)))
     elif frame.has_chart:
         chart = parse_xml(frame.chart_part.blob)
         if rows := _chart_rows(chart):

@@ -12,7 +12,7 @@ from striprtf.striprtf import rtf_to_text
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import reading
 from app.ingest.loaders.html_content import hidden_note
-from app.ingest.loaders.outline import Outline, table_text
+from app.ingest.loaders.outline import Outline, table_block
 from app.ingest.loaders.text import add_text
 from app.ingest.loaders.text_encoding import Unreadable, decode
 
@@ -58,7 +58,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
             _add(outline, held, headings=headings)
             rows.append(_MARK.sub("", line).rstrip().removesuffix(chr(_CELL)).split(chr(_CELL)))
             continue
-        outline.add(table_text(rows), "table") if rows else None
+        outline.add(*table_block(rows)) if rows else None
         rows = []
         if (mark := _MARK.search(line)) and (label := _MARK.sub("", line).strip()):
             _add(outline, held, headings=headings)

@@ -2,10 +2,18 @@
 
 import re
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
-from app.ingest.loaders.header_rows import TOTAL_NAMES, filled, has_digit, is_numeric, one_header
-from app.ingest.loaders.outline import Outline, table_text
+from app.ingest.loaders.header_rows import (
+    TOTAL_NAMES,
+    entry_line,
+    filled,
+    has_digit,
+    is_numeric,
+    labelled_entries,
+    one_header,
+)
+from app.ingest.loaders.outline import Outline, table_block
 
 MAX_ABOVE = 20  # rows among which the header is looked for below a blank row
 MAX_COMPARED = 100  # rows above a header that are looked at, and rows below it
@@ -36,7 +44,13 @@ def add_rows(outline: Outline, rows: Sequence[Row], name: str = "") -> None:
     if any(map(filled, rows)):
         outline.heading(1, name)
     for part in stacked(rows):
-        _add_table(outline, part)
+        tables = beside(part)
+        if boxes := _boxes(tables):
+            outline.add(boxes, "list")
+            continue
+        for table in tables:
+            for lower in stacked(table) if len(tables) > 1 else (part,):
+                _add_table(outline, lower)
 
 
 def _add_table(outline: Outline, rows: Sequence[Row]) -> None:
@@ -49,7 +63,7 @@ def _add_table(outline: Outline, rows: Sequence[Row]) -> None:
     if below:
         columns = sorted({at for row in below for at, cell in enumerate(row) if cell.strip()})
         table = one_header([[row[at] if at < len(row) else "" for at in columns] for row in below])
-        outline.add(table_text(filled_down(table)), "table")
+        outline.add(*table_block(filled_down(table)))
 
 
 def stacked(rows: Sequence[Row]) -> list[Sequence[Row]]:
@@ -70,6 +84,42 @@ def stacked(rows: Sequence[Row]) -> list[Sequence[Row]]:
             start = gap + blank
         gap = at + 1
     return [*tables, rows[start:]]
+
+
+def beside(rows: Sequence[Row]) -> list[Sequence[Row]]:
+    """Return the tables that stand beside each other, parted by blank columns; all rows where there is one.
+
+    Each has two columns and two rows at the least, and no gap. They are tables of their own where one has rows that
+    another has not, or a name of a column that another has, too; or where they are labels with their values.
+    """
+    inked = sorted({at for row in rows if filled(row) > 1 for at, cell in enumerate(row) if cell.strip()})
+    starts = [0, *(right for left, right in pairwise(inked) if right - left > 1)]
+    if len(starts) < 2:
+        return [rows]
+    ends = [*starts[1:], max(map(len, rows))]
+    tables: list[Sequence[Row]] = [[row[start:end] for row in rows] for start, end in zip(starts, ends, strict=True)]
+    filled_rows = [{at for at, row in enumerate(table) if filled(row) > 1} for table in tables]
+    if any(len(found) < 2 or max(found) - min(found) >= len(found) for found in filled_rows):
+        return [rows]
+    if _boxes(tables):
+        return tables
+    names = [
+        cell for table, found in zip(tables, filled_rows, strict=True) for cell in {*table[min(found)]} if cell.strip()
+    ]
+    if len(set(names)) == len(names) and all(found == filled_rows[0] for found in filled_rows):
+        return [rows]
+    return tables
+
+
+def _boxes(tables: Sequence[Sequence[Row]]) -> str:
+    """Return labels and their values in boxes beside each other as one list; "" for other tables.
+
+    Where one box has no header, none has.
+    """
+    pairs = [[[cell for cell in row if cell.strip()] for row in table if any(map(str.strip, row))] for table in tables]
+    if len(tables) < 2 or any(len(pair) != 2 for table in pairs for pair in table):
+        return ""
+    return "\n".join(f"- {entry_line(*pair)}" for table in pairs for pair in table if any(map(labelled_entries, pairs)))
 
 
 def _names_columns(rows: Sequence[Row], at: int) -> bool:
@@ -93,6 +143,8 @@ def _begins_table(above: Sequence[Row], between: Sequence[Row], rows: Sequence[R
     """
     head = next((n for n, row in enumerate(above) if filled(row) > 1 and not any(map(has_digit, row))), len(above))
     data = [row for row in above[head + 1 :] if filled(row) > 1]
+    if head == len(above):  # labels with their values, without a header
+        return sum(filled(row) > 1 for row in above) > 1 and not all(map(filled, between))
     if not data or filled(above[head]) < min(3, filled(rows[at])):
         return False
     cells = set(_placed(rows[at]))

@@ -6,7 +6,7 @@ from itertools import pairwise
 from textwrap import dedent
 
 from app.ingest.documents import Kind, LoadedDocument
-from app.ingest.loaders.outline import Outline, grouped, indent_of
+from app.ingest.loaders.outline import Outline, grouped, indent_of, table_block
 from app.ingest.loaders.text_encoding import decode
 from app.ingest.loaders.text_headings import (
     ALIGNED,
@@ -19,6 +19,7 @@ from app.ingest.loaders.text_headings import (
 )
 from app.ingest.loaders.text_lines import LineJoiner, joined_lines, led_entries
 from app.ingest.loaders.text_pages import Paragraph, paragraphs
+from app.ingest.loaders.text_tables import parts_of
 
 UNDERLINE = re.compile(r"\s*([=\-~^*#])\1{2,}\s*$")
 _MARKED = re.compile(r"\s*(=+|#{2,})\s+([^\s=#].*?)\s+\1\s*")
@@ -62,8 +63,11 @@ def add_text(outline: Outline, text: str, *, headings: bool = True) -> None:
             if entries := led_entries(rest):
                 outline.add(entries, "list", page=para.page)
                 continue
-            for run in _runs(rest, margin, width):
-                outline.add(*_reflowed(run, margin, joiner), page=para.page)
+            for lines, rows in parts_of(rest):
+                if rows:
+                    outline.add(*table_block(rows), page=para.page)
+                for run in _runs(lines, margin, width) if lines else ():
+                    outline.add(*_reflowed(run, margin, joiner), page=para.page)
 
 
 def _chapters(lines: list[str], numbered: Container[str]) -> Iterator[list[str]]:

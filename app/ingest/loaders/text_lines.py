@@ -109,14 +109,3 @@ def led_entries(lines: Sequence[str]) -> str:
         else:
             label += f"{line} "
     return "\n".join([*entries, f"\n{label}"]).strip()
-
-
-def labelled_entries(cells: Sequence[Sequence[str]]) -> str:
-    """Return the rows of a form or a letter's head ("Name:" and a value) as items; "" for other tables.
-
-    Such a table has two columns and no header.
-    """
-    labels = [row[0] for row in cells]
-    if any(len(row) != 2 for row in cells) or 2 * sum(label.endswith(":") for label in labels) <= len(labels):
-        return ""
-    return "\n".join(f"- {label.rstrip(':')}: {value}".rstrip() for label, value in cells)

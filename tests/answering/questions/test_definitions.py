@@ -22,6 +22,14 @@ def test_a_question_for_a_term_is_recognised(question: str) -> None:
     assert term.stems == ("hopper",)
 
 
+@pytest.mark.parametrize("question", ["use or lose", "Terms of use", "right to roam"])
+def test_a_term_alone_may_have_a_stop_word_within(question: str) -> None:
+    """A question is not taken for one: "open on Sunday" asks what is open."""
+    assert asked_term(question) is not None
+    assert asked_term(f"What is {question}?") is None
+    assert asked_term("is it open") is None
+
+
 @pytest.mark.parametrize(
     "question",
     ["What is the fee for a hopper?", "What is the hopper?", "Is a hopper safe?", "How do I clean a hopper?", "Why?"],

@@ -52,6 +52,31 @@ def test_the_row_with_the_extreme_value_is_found(question: str, title: str, text
     assert rows(question, chunks_of(title, *texts)) == found
 
 
+LOOP = "## Duration\n\n- Ferry loop: 45 minutes\n- Island tour: 2 hours\n- Sunset: 90 minutes"
+
+
+@pytest.mark.parametrize(
+    ("question", "title", "text", "found"),
+    [
+        ("Which ticket is the cheapest?", "Tickets", "- Adults: £6.80\n- Children: £3\n- Under fives: £0.50", "Under"),
+        ("What is the cheapest ticket?", "Tickets", "- Adults: £6.80\n- Children: £3\n- Dogs: free", "Dogs"),
+        ("Which trip is the longest?", "Duration of the trips", LOOP, "Island"),
+        ("Which trip is the cheapest?", "Duration of the trips", LOOP, ""),
+    ],
+)
+def test_lists_of_labels_and_values_are_compared(question: str, title: str, text: str, found: str) -> None:
+    """A price list mostly has no header; what is measured stands above it, or is a price."""
+    items = rows(question, chunks_of(title, text))
+    assert [item.split()[0].strip(":") for item in items] == [found] * bool(found)
+
+
+def test_where_two_columns_may_be_meant_all_rows_are_shown() -> None:
+    """Unless both have their extreme in the same row."""
+    fees = "| Member | Annual fee | Joining fee |\n| Adult | £285 | £60 |\n| Social | £45 | £{} |"
+    assert rows("Which member pays the cheapest?", chunks_of("Fees", fees.format(10))) == ["Social"]
+    assert rows("Which member pays the cheapest?", chunks_of("Fees", fees.format(90))) == ["Adult", "Social"]
+
+
 @pytest.mark.parametrize(
     ("question", "title", "texts"),
     [

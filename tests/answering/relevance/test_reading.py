@@ -68,6 +68,17 @@ async def test_reading_ends_at_the_first_answer() -> None:
     assert len(reader.read_texts) == 1
 
 
+async def test_later_documents_are_read_beside_what_answers() -> None:
+    """What a handbook says may have changed: passages of a later date are read, those of none and earlier ones not."""
+    chunks = [chunk_of(f"{n}", f"Gate {n} opens at six.", 0.9 - n / 10, 0.9 - n / 10) for n in range(5)]
+    chunks[0] = replace(chunks[0], section="Gates, 3 May 2024")
+    chunks[2] = replace(chunks[2], title="Minutes of 4 June 2024")
+    chunks[3] = replace(chunks[3], title="Minutes of 4 April 2024")
+    reader = Agreeing()
+    await read_best(reader, [SubqueryResults("When do gates open?", tuple(chunks))])
+    assert reader.read_texts == ["Gate 0 opens at six.", "Gate 2 opens at six."]
+
+
 class Keeping(Reader):
     """Keeps the last passage, too."""
 

@@ -14,6 +14,7 @@ TENTS = "| Tent | Price per night | Price per week |\n|---|---|---|\n| Alpine | 
 CANOES = "| Canoe | Deposit | Fee per day |\n|---|---|---|\n| Otter | 60 EUR | 12 EUR |"
 TWO_TABLES = f"{TENTS}\n\n{CANOES}"
 PLANTS = "| Plant | Output 2024 | Output 2025 |\n|---|---|---|\n| Harrow | 1850 | 2210 |\n| Linde | 2410 | 2660 |"
+FAQ = "| Question | Answer |\n| Can I park a trailer? | |\n| Can I park a car? | Yes, behind the hall. |"
 VANS = "| Depot | Van | Driver |\n|---|---|---|\n| East | V-7 | Ola Berg |\n| | V-8 | Nils Roe |"
 MEMBERS = "| Member | State |\n|---|---|\n| Ada | active |\n| Bo | active |\n| Cy | left |\n| Total | active |"
 
@@ -42,10 +43,12 @@ def test_a_row_is_read_below_the_header_of_its_own_table() -> None:
         ("In which depot is the van V-7?", VANS, 1, True),
         ("In which depot is the van V-8?", VANS, 2, False),
         ("Who is the driver of the van V-8?", VANS, 2, True),
+        ("Is there parking for a trailer?", FAQ, 1, False),
+        ("Is there parking for a car?", FAQ, 2, True),
     ],
 )
 def test_a_row_answers_by_its_columns(question: str, text: str, row: int, can: bool) -> None:
-    """By a period or a year in its header, and a first cell that is asked for is not empty; 1850 is no year there."""
+    """By a period or a year in its header; a first cell that is asked for, and what follows a question, is not empty."""
     assert possible_answers(question, chunk_of(text))[row] == can
 
 

@@ -145,3 +145,29 @@ def test_a_group_over_the_whole_width_of_a_table(tmp_path: Path) -> None:
     )
     shown = "| Line |  | Route | First |\n| L4 | Sundays | Harbour | 7:00 |"
     assert texts(load_one(path)) == texts(load_one(other)) == [shown]
+
+
+@pytest.mark.parametrize(
+    ("content", "blocks"),
+    [
+        (
+            "Staff,,,Rooms,\nName,Phone,,Room,Seats\nAnn,101,,Hall,80\nBob,102,,Attic,20\nCat,103,,,\n",
+            ["Staff", "Name|Phone\nAnn|101\nBob|102\nCat|103", "Rooms", "Room|Seats\nHall|80\nAttic|20"],
+        ),
+        (
+            "Item,Price,,Item,Price\nTea,2.5,,Cake,4\nCoffee,3.2,,Scone,3\n",
+            ["Item|Price\nTea|2.5\nCoffee|3.2", "Item|Price\nCake|4\nScone|3"],
+        ),
+        ("Item,Price,,Maker\nTea,2.5,,Acme\nMilk,1.1,,\n", ["Item|Price|Maker\nTea|2.5|Acme\nMilk|1.1|"]),
+        (
+            "Invoice,17,,Bill to,Acme\nPaid,3 May,,City,Leeds\n,,,,\nItem,Qty,Price,,\nBolt,20,1.5,,\nNut,40,.5,,\n",
+            ["- Invoice: 17\n- Paid: 3 May\n- Bill to: Acme\n- City: Leeds", "Item|Qty|Price\nBolt|20|1.5\nNut|40|.5"],
+        ),
+        ("Hall hire,120\nDeposit,50\nCleaning,none\n", ["- Hall hire: 120\n- Deposit: 50\n- Cleaning: none"]),
+        ("Town,2024\nBern,14\nChur,12\n", ["Town|2024\nBern|14\nChur|12"]),
+    ],
+    ids=["two heights", "one name twice", "an empty column", "boxes", "no header", "a year"],
+)
+def test_tables_beside_each_other_and_without_a_header(content: str, blocks: list[str], tmp_path: Path) -> None:
+    """Each has its own header; a label with its value is no header, a year is."""
+    assert read(content, tmp_path / "a.csv") == blocks
