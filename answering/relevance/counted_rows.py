@@ -16,6 +16,12 @@ from answering.types import Chunk, FoundSentences
 
 ASKS_COUNT = re.compile(r"\bhow many\b|\b(?:the|total) number of\b", re.IGNORECASE)
 """A question that the functions here are for."""
+ASKS_LIST = re.compile(
+    r"\A\W*(?:(?:please )?(?:list|name|show)(?: me)?(?: all)?|which|what)(?: of)?(?: the)?\b(?= \w+ )", re.IGNORECASE
+)
+"""A question for all rows that have a value: "Which products contain egg?"."""
+MAX_LISTED = 12
+"""Most rows that are shown, as of a list in an answer."""
 LONGEST_VALUE = 4
 """Words of the longest cell that is a value; a longer one is a text."""
 ROWS_IN_DOUBT = re.compile(
@@ -31,6 +37,8 @@ WORDS_FOR_ROWS = frozenset(
     map(stem, "rows entries records lines listed exist exists total altogether table document".split())
 )
 """Words that say nothing about which rows are meant."""
+_VERBS = frozenset(map(stem, "contain include need require have offer use allow accept provide take".split()))
+"""Verbs between what the rows are and the column that has to say yes."""
 _YES, _NO = frozenset({"yes", "y", "x", "✓", "✔", "true"}), frozenset({"no", "n", "", "-", "–", "—", "✗", "false"})
 
 Stems = frozenset[str]
@@ -72,6 +80,17 @@ def in_order(chunks: Sequence[Chunk]) -> list[Chunk]:
 def may_count(question: str, chunk: Chunk) -> bool:
     """Whether *chunk* alone has rows that *question* counts."""
     return any(_matching(question, table) for table in tables_of([chunk]))
+
+
+def listed_rows(question: str, chunks: Sequence[Chunk]) -> tuple[FoundSentences, ...]:
+    """Return the rows that *question* asks for by a value, as ``count_rows`` does: ``MAX_LISTED`` at most, else none."""
+    rows = count_rows(ASKS_LIST.sub("how many", question, count=1), chunks)
+    return rows if sum(len(found.numbers) for found in rows) <= MAX_LISTED else ()
+
+
+def may_list(question: str, chunk: Chunk) -> bool:
+    """Whether *chunk* alone has rows that ``listed_rows`` returns."""
+    return may_count(ASKS_LIST.sub("how many", question, count=1), chunk)
 
 
 def has_rows_to_count(question: str, chunk: Chunk) -> bool:
@@ -144,7 +163,7 @@ def _matching(question: str, table: Table) -> list[tuple[Chunk, int]]:
     if not _are_what_is_counted(counted_noun(question), table, names, [rows[number] for number in kept], used):
         return []
     key = next((name for name in names if counted_noun(question) in name), frozenset[str]())
-    if asked - used - conditions - key - names[0] - content(table.about) - WORDS_FOR_ROWS:
+    if asked - used - conditions - key - names[0] - content(table.about) - WORDS_FOR_ROWS - _VERBS:
         return []
     return [table.rows[number] for number in kept]
 
@@ -157,7 +176,8 @@ def values_asked(column: Sequence[str], name: Stems, question: str) -> frozenset
         return None  # "on", "May"
     if name and name <= asked and flags <= _YES | _NO:
         return frozenset(cell for cell in column if cell.lower() in _YES)
-    stems_of_cells = {cell: frozenset(map(stem, words(cell))) for cell in column if content(cell) & asked}
+    told_apart = {cell: content(cell) - name or content(cell) for cell in column}  # "ground floor", of a column Floor
+    stems_of_cells = {cell: frozenset(map(stem, words(cell))) for cell in column if told_apart[cell] & asked}
     chosen = {
         cell: some for cell, some in stems_of_cells.items() if some <= asked and len(words(cell)) <= LONGEST_VALUE
     }
@@ -172,7 +192,7 @@ def counted_noun(question: str) -> str:
     _, _, asked = ASKS_COUNT.sub("\0", question, count=1).partition("\0")
     noun = ""
     for word in words(asked):
-        if is_content(word):
+        if is_content(word) and stem(word) not in _VERBS:
             noun = stem(word)
         elif noun:
             break

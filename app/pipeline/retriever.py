@@ -16,7 +16,7 @@ from langchain_core.embeddings import Embeddings
 from answering.questions.sections import ASKS_SECTION, asked_section, document_with, sentences_of_section
 from answering.questions.spelling import corrected
 from answering.relevance.alternatives import compared
-from answering.relevance.counted_rows import ASKS_COUNT, count_rows, may_count
+from answering.relevance.counted_rows import ASKS_COUNT, ASKS_LIST, count_rows, listed_rows, may_count, may_list
 from answering.relevance.extremes import ASKS_EXTREME, extreme_rows, may_compare
 from answering.relevance.features import promise
 from answering.text.sentences import Span, sentence_spans
@@ -42,6 +42,12 @@ MAX_WHOLE = 100
 """Chunks of the longest document that is seen whole: whose rows are counted, or whose section is looked up."""
 MAX_SENTENCES = 256
 """Most sentences embedded for one question; chunks past that get none, to bound the delay."""
+ROWS_ASKED = (
+    (ASKS_COUNT, may_count, count_rows),
+    (ASKS_EXTREME, may_compare, extreme_rows),
+    (ASKS_LIST, may_list, listed_rows),
+)
+"""Questions for rows of a table: whether a chunk has such rows, and how they are found among those of its document."""
 Searched = tuple[str, HybridQuery, list[Candidate]]
 """A question, its query, and its best candidates."""
 Sentences = tuple[tuple[Span, ...], Vectors | None]
@@ -100,21 +106,21 @@ class HybridRetriever:
     async def _by_place(
         self, question: Question, part: str, query: HybridQuery, found: Sequence[Candidate]
     ) -> tuple[tuple[FoundSentences, ...], tuple[FoundSentences, ...]]:
-        """Return the rows that *part* of *question* counts; and the extreme ones, or the section, that it asks for.
+        """Return the rows that *part* of *question* counts; and those, or the section, that it asks for.
 
         Rows are of the one document that was found with some: none where several have such rows, or where they are of
         more chunks than an answer may cite.
         """
-        counts = ASKS_COUNT.search(part)
-        rows: tuple[FoundSentences, ...] = ()
-        if counts or ASKS_EXTREME.search(part):
-            has_some, find = (may_count, count_rows) if counts else (may_compare, extreme_rows)
+        for asks, has_some, find in ROWS_ASKED:
+            if not asks.search(part):
+                continue
             tables = {hit.chunk.document_id for hit in found if has_some(part, _with_spans(hit.chunk))}
             where = {**(question.where or {}), "document_id": min(tables, default="")}
             chunks = await self._nearest(query, MAX_WHOLE + 1, where) if len(tables) == 1 else []
             rows = find(part, chunks) if len(chunks) <= MAX_WHOLE else ()
-            rows = rows if len(rows) <= question.max_sources else ()
-        return (rows, ()) if counts else ((), rows or await self._section(question, part, query))
+            if 0 < len(rows) <= question.max_sources:
+                return (rows, ()) if asks is ASKS_COUNT else ((), rows)
+        return (), await self._section(question, part, query)
 
     async def _section(self, question: Question, part: str, query: HybridQuery) -> tuple[FoundSentences, ...]:
         """Return the section that *part* of *question* asks for by its number, if just one document has it."""
