@@ -81,6 +81,7 @@ class Chunk:
     ``can_answer`` tells for each sentence of a read chunk whether it can answer at all. ``scores`` say how well each
     sentence answers, once assessed, ``base_scores`` how near it is without the reader. ``relevance`` is how surely the
     chunk is about the question, ``answers`` the probability that it answers; None where it was not assessed.
+    ``dated`` is the date of its document as ISO writes it, "2025-05"; "" where that is not known.
     ``recognised``: the text is a program's reading of a scanned page.
     """
 
@@ -94,6 +95,7 @@ class Chunk:
     page: int | None = None
     chunk_index: int | None = None
     source: str | None = None
+    dated: str = ""
     recognised: bool = False
     similarity: float = 0.0
     keyword: float = 0.0

@@ -83,7 +83,7 @@ def may_count(question: str, chunk: Chunk) -> bool:
 
 
 def listed_rows(question: str, chunks: Sequence[Chunk]) -> tuple[FoundSentences, ...]:
-    """Return the rows that *question* asks for by a value, as ``count_rows`` does: ``MAX_LISTED`` at most, else none."""
+    """Return the rows that *question* asks for by a value, ``MAX_LISTED`` at most: see ``count_rows``."""
     rows = count_rows(ASKS_LIST.sub("how many", question, count=1), chunks)
     return rows if sum(len(found.numbers) for found in rows) <= MAX_LISTED else ()
 

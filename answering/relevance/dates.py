@@ -1,4 +1,4 @@
-"""Find the later one of sections and documents with a date in their names, as minutes and releases have."""
+"""Find the later one of sections and documents that have a date, as minutes, messages and releases do."""
 
 import re
 from collections.abc import Sequence
@@ -6,69 +6,100 @@ from collections.abc import Sequence
 from answering.relevance.entities import MONTH
 from answering.types import Chunk
 
-_YEAR = r"(?P<year>(?:19|20)\d\d)"
-_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\.?"
-DATED = re.compile(
-    rf"\b(?:{_DAY} (?:of )?(?P<month>{MONTH}),? {_YEAR}|(?P<month2>{MONTH}) (?P<day2>\d{{1,2}})(?:st|nd|rd|th)?,? "
-    r"(?P<year2>(?:19|20)\d\d)|(?P<iso>(?:19|20)\d\d-[01]\d(?:-\d\d)?))(?![\d-]*\d)",
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_NAMED = r"(?:jan(?:uary)?|feb(?:ruary)?|march|april|may|june|july|august|sept(?:ember)?|october|november|december)"
+_YEAR = r"(?:19|20)\d\d"
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?\.?"
+_DATED = re.compile(
+    rf"(?<![^\W_])(?:(?P<day>{_DAY}) (?:of )?(?P<month>{MONTH}),? (?P<year>{_YEAR})"
+    rf"|(?P<month2>{MONTH}) (?P<day2>{_DAY}),? (?P<year2>{_YEAR})|(?P<month3>{_NAMED}),? (?P<year3>{_YEAR})"
+    rf"|(?P<day4>[0-3]?\d)\.(?P<number4>[01]?\d)\.(?P<year4>{_YEAR})"
+    rf"|(?P<year5>{_YEAR})[-_.](?P<number5>[01]\d)(?:[-_.](?P<day5>[0-3]\d))?)(?![\d-]*\d|[^\W\d_])",
     re.IGNORECASE,
 )
-"""A day of a year: "13 May 2025", "May 13, 2025", "2025-05-13"; or a month, as in the name of a file: "2025-05"."""
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+"""A day of a year: "13 May 2025", "May 13, 2025", "13.5.2025", "2025-05-13"; or a month: "May 2025", "2025-05"."""
+_ISO = re.compile(r"\d{4}(?:-\d\d){0,2}")
+Date = tuple[int, ...]
+"""Year, month and day, 0 for an unknown day; empty for what has no date, which is before all others."""
 
 
+def date_in(text: str) -> Date:
+    """Return the first date in *text*; () where it has none."""
+    found = _DATED.search(text)
+    if not found:
+        return ()
+    parts = {name.rstrip("2345"): value for name, value in found.groupdict().items() if value}
+    name = parts.get("month", "")[:3].lower()
+    month = _MONTHS.index(name) + 1 if name else int(parts["number"])
+    day = re.match(r"\d+", parts.get("day", "0"))
+    return int(parts["year"]), month, int(day[0]) if day else 0
+
+
+_VALUE = re.compile(r"\w*\d[\d.,:]*|\b[A-Z]\w+")
+FEW_WORDS = 3
+"""A sentence of fewer words is mostly a heading within a line: "Fire wardens."."""
 LATER_SHARE = 0.4
 """Share of its probability to answer from which a later section is quoted beside an earlier one. Not fitted."""
 CHANGES = re.compile(
-    r"\b(?:instead|no longer|any ?more|(?:from )?now|(?:as|with effect) (?:of|from)|again|new|only"
-    r"|decided|resolved|agreed"
-    rf"|(?:from|until) (?:\d{{1,2}} )?{MONTH}"
-    r"|ris(?:es?|en)|rose|go(?:es)? (?:up|down)|mov(?:es?|ed)|cut|end(?:s|ed)|stops?|withdrawn"
-    r"|(?:rais|lower|increas|reduc|extend|chang|lift|dropp|cancel|clos|replac|abolish|scrapp|revok)\w*)\b",
+    r"\b(?:instead|no longer|any ?more|(?:from )?now|(?:as|with effect) (?:of|from)|again|once more|new|only|need not"
+    r"|decided|resolved|agreed|elected|appointed|successor"
+    rf"|(?:from|until|till) (?:\d{{1,2}} )?{MONTH}|until further notice|back to"
+    r"|(?:takes?|took|hands?|handed) over|follows|succeeds|steps? down"
+    r"|put (?:back|forward|off|up)|brought forward|postponed"
+    r"|ris(?:es?|en)|rose|go(?:es)? (?:up|down|to|back)|mov(?:es?|ed)|cut|end(?:s|ed)|stops?|withdrawn"
+    r"|(?:rais|lower|increas|reduc|extend|chang|lift|dropp|cancel|clos|replac|abolish|scrapp|revok|doubl|halv)\w*)\b",
     re.IGNORECASE,
 )
 """Words of a sentence that changes what was so before: "goes up from 25 to 30 euros", "is no longer allowed"."""
-Date = tuple[int, ...]
-"""Year, month and day; empty for what has no date, which is before all others."""
 
 
 def later_section(chunks: Sequence[Chunk], best: Chunk) -> Chunk | None:
     """Return the last of those of later sections and documents than *best*, of *chunks*, that may answer as well.
 
     Minutes may take a decision back, a release may change a default. Those of another document may change what one
-    with an earlier date, or with none, says: their best sentence tells of a change. None where no later one may answer.
+    with an earlier date, or with none, says: their best sentence answers, or tells of a change. None where no later
+    one may answer.
     """
-    date = _date(best)
-    later = [chunk for chunk in chunks if chunk.scores and _date(chunk) > date]
+    date = date_of(best)
+    later = [chunk for chunk in chunks if chunk.scores and date_of(chunk) > date]
     later = [chunk for chunk in later if (date and chunk.document_id == best.document_id) or _tells_of_change(chunk)]
-    likely = [chunk for chunk in later if (chunk.answers or 0.0) >= LATER_SHARE * (best.answers or 0.0)]
-    return max(likely, key=_date, default=None)
+    least = LATER_SHARE * (best.answers or 0.0)
+    likely = [chunk for chunk in later if (chunk.answers or 0.0) >= least or _replaces(chunk, best)]
+    return max(likely, key=date_of, default=None)
+
+
+def _replaces(later: Chunk, best: Chunk) -> bool:
+    """Whether *later* tells of a change of what the best sentence of *best* says: it is nearer, or repeats a value.
+
+    "Ines takes over from Gareth Pell", of the captain Gareth Pell; "Thursdays instead of Fridays".
+    """
+    said, before = _best_sentence(later), _best_sentence(best)
+    values = {token for token in _VALUE.findall(before)[1:] if token not in later.headings}
+    return bool(CHANGES.search(said)) and (
+        later.similarity > best.similarity or not values.isdisjoint(_VALUE.findall(said))
+    )
 
 
 def later_than(chunks: Sequence[Chunk], found: Sequence[Chunk]) -> list[Chunk]:
     """Return those of *chunks* with a later date than all of *found*, in their order: they may say what changed."""
-    last = max(map(_date, found), default=())
-    return [chunk for chunk in chunks if _date(chunk) > last]
+    last = max(map(date_of, found), default=())
+    return [chunk for chunk in chunks if date_of(chunk) > last]
+
+
+def date_of(chunk: Chunk) -> Date:
+    """Return the date of *chunk*: in its headings, the innermost first, else that of its document; () without one."""
+    own = tuple(map(int, chunk.dated.split("-"))) if _ISO.fullmatch(chunk.dated) else ()
+    inner, outer = (chunk.section or "", chunk.chapter or ""), (chunk.title, chunk.source or "")
+    return next(filter(None, (*map(date_in, inner), own, *map(date_in, outer))), ())
 
 
 def _tells_of_change(chunk: Chunk) -> bool:
-    """Whether the best sentence of *chunk* changes what was so before."""
-    _, best = max(zip(chunk.scores, chunk.sentences, strict=False), default=(0.0, ""))
-    return bool(CHANGES.search(best))
+    """Whether the best sentence of *chunk* answers, or changes what was so before."""
+    answers = chunk.reading is not None and max(chunk.reading.sentences) > chunk.reading.null
+    return answers or bool(CHANGES.search(_best_sentence(chunk)))
 
 
-def _names(chunk: Chunk) -> tuple[str, ...]:
-    """Return what a date may stand in, the innermost first."""
-    return chunk.section or "", chunk.chapter or "", chunk.title, chunk.source or ""
-
-
-def _date(chunk: Chunk) -> Date:
-    """Return the date in the innermost name that has one, its day 0 where that has none; () where none has a date."""
-    found = next(filter(None, map(DATED.search, _names(chunk))), None)
-    if not found:
-        return ()
-    if found["iso"]:
-        year, month, day = (*map(int, found["iso"].split("-")), 0)[:3]
-        return year, month, day
-    name = (found["month"] or found["month2"])[:3].lower()
-    return int(found["year"] or found["year2"]), _MONTHS.index(name) + 1, int(found["day"] or found["day2"])
+def _best_sentence(chunk: Chunk) -> str:
+    """Return the sentence of *chunk* that answers best, a heading within a line left aside; "" without one."""
+    scored = zip(chunk.scores, chunk.sentences, strict=False)
+    return max(((score, text) for score, text in scored if len(text.split()) >= FEW_WORDS), default=(0.0, ""))[1]

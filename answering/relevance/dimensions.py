@@ -41,7 +41,7 @@ DIMENSIONS = (
         re.compile(
             rf"""\b(?:until|till|forever|indefinitely|always|permanent\w*|never|immediately|every|each|unlimited
             |hourly|daily|weekly|monthly|quarterly|yearly|annual\w*|days?|nights?|morning|afternoon|evening|noon
-            |midnight|season|long|length|half|while|lasts?|first|end)\b
+            |midnight|season|long|length|half|while|lasts?|first|end|an?[ ](?:second|minute|hour|week|month|year))\b
             |\d[ ]?(?:-|–|to)[ ]?\d
             |\b(?:\d+|{"|".join(NUMBERS)})[ ](?:\w+[ ])?(?:words|pages?|characters|letters|digits|lines|sentences)\b""",
             re.IGNORECASE | re.VERBOSE,

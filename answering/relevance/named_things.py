@@ -66,7 +66,7 @@ def named_things(text: str, *, heading: bool = False) -> Named:
     for first, second, third in zip(tokens, tokens[1:], [*tokens[2:], ""], strict=False):
         word, label = first.lower(), second.lower()
         pronoun = second == "I" and third[:1].isalpha()  # "the kiln I use"
-        if _is_noun(word) and len(word) > 1 and label[0].isdigit():
+        if _is_noun(word) and len(word) > 1 and label[0].isdigit() and third not in _MONTHS:
             found.setdefault(stem(word), set()).add(label)
         elif is_content(word) and word.isalpha() and _LETTER_OR_ROMAN.fullmatch(second) and not pronoun:
             found.setdefault(stem(word), set()).add(second)
@@ -146,9 +146,10 @@ _NO_NOUNS = frozenset(
     holds hold last lasts than pays pay needs need carries lift lifts weighs page april may june july august
     january february march september october november december
     monday tuesday wednesday thursday friday saturday sunday
+    outside inside beyond across along through without beside behind past since despite toward towards against
     """.split()
 )
-"""Words before an amount or a day, which name nothing of which there are several alike."""
+"""Words before an amount, a day or a place, which name nothing of which there are several alike."""
 
 
 SAME_FORM, SAME_ITEM = 0.7, 0.5

@@ -52,7 +52,7 @@ _NO_THINGS = frozenset(
     for word in """
     add allow ask become bring call come cover default do find get give go happen have help keep kind know let like
     make mean need number part pay put say see seem send set show stop take tell thing try use want
-    day hour minute month time week year
+    day hour minute month time week year morning noon afternoon evening
     """.split()
 )
 """Verbs of every question, and what is asked of things ("at what time of day")."""

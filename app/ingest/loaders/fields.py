@@ -1,19 +1,24 @@
 """The metadata that filters of a search use: a file's folder, type and day of change, and what it says of itself."""
 
 import math
+import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from pydantic import JsonValue
 
-from app.ingest.documents import MAX_LABEL_CHARS
+from answering.relevance.dates import date_in
+from app.ingest.documents import MAX_LABEL_CHARS, LoadedDocument
 
 MAX_FIELDS, MAX_ELEMENTS = 50, 100
 """Fields kept of one front matter, and elements of one list."""
 MAX_NAME_CHARS = 100
+HEAD_BLOCKS, MAX_HEAD_CHARS = 3, 200
+"""Blocks at the head of a document in which its date is looked for, and how much of each."""
+_YEAR = re.compile(r"(?<!\d)20[0-4]\d(?!\d)")
 TAKEN = frozenset(
-    "chapter chunk_id chunk_index content_hash doc_id document document_id document_title ingested_at json_fields "
+    "chapter chunk_id chunk_index content_hash dated doc_id document document_id document_title ingested_at json_fields "
     "metadata modified page page_content page_number section section_title source source_doc source_url spans text "
     "title url".split()
 )
@@ -24,6 +29,19 @@ def file_fields(path: Path, source: str) -> dict[str, JsonValue]:
     """Return ``folder`` ("" for none), ``type`` (the suffix) and ``modified`` (a day, UTC) of a file."""
     modified = datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
     return {"folder": source.rpartition("/")[0], "type": path.suffix.lower().lstrip("."), "modified": modified}
+
+
+def date_field(document: LoadedDocument) -> dict[str, JsonValue]:
+    """Return the date of a document as ``dated``: of its front matter, name or title, or in its first lines.
+
+    A message has it in its head, minutes and letters above their text. Nothing where there is none.
+    """
+    names = [str(document.metadata.get("date", "")), document.source, document.title]
+    heads = [block.text[:MAX_HEAD_CHARS] for block in document.blocks[:HEAD_BLOCKS]]
+    date = next(filter(None, map(date_in, [*names, *heads])), ())
+    year = _YEAR.search(" ".join(names))
+    found = "-".join(f"{part:02d}" for part in date if part) or (year[0] if year else "")
+    return {"dated": found} if found else {}
 
 
 def own_fields(front_matter: Mapping[object, object]) -> dict[str, JsonValue]:

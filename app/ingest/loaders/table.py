@@ -7,7 +7,7 @@ from pathlib import Path
 from warnings import catch_warnings
 
 from app.ingest.documents import LoadedDocument, SkippedFile
-from app.ingest.loaders.fields import file_fields
+from app.ingest.loaders.fields import date_field, file_fields
 from app.ingest.loaders.source_code import LANGUAGES, LOG, SETTINGS
 from app.ingest.loaders.text_encoding import Unreadable
 from app.providers.plugins import registered
@@ -55,8 +55,10 @@ def load_file(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile]
             loaded = loader.load(path.read_bytes(), source)
         fields = file_fields(path, source)
         for document in [loaded] if isinstance(loaded, LoadedDocument) else loaded:
-            update = {"metadata": fields | document.metadata} if isinstance(document, LoadedDocument) else {}
-            yield document.model_copy(update=update)
+            if isinstance(document, LoadedDocument):
+                metadata = fields | document.metadata | date_field(document)
+                document = document.model_copy(update={"metadata": metadata})
+            yield document
         return
     except Unreadable as error:
         reason = str(error)

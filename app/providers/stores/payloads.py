@@ -50,6 +50,7 @@ def chunk_from_payload(point_id: str, payload: Mapping[str, Any] | None) -> Chun
         page=_integer(metadata, ("page", "page_number", "page_label")),
         chunk_index=_integer(metadata, ("chunk_index",)),
         source=_string(metadata, SOURCES),
+        dated=_string(metadata, ("dated",)) or "",
         recognised=metadata.get("recognised") is True,
         spans=spans_of(metadata.get("spans"), len(text)),
     )

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from answering.relevance.dates import LATER_SHARE, later_section
-from answering.types import Chunk
+from answering.relevance.dates import LATER_SHARE, date_in, date_of, later_section
+from answering.types import Chunk, ReadPassage
 
 
 def chunk(section: str, answers: float = 1.0, document: str = "d", chapter: str | None = None) -> Chunk:
@@ -78,3 +78,47 @@ def test_of_several_later_ones_the_last_counts() -> None:
     """Whichever answers more surely: it was decided last."""
     first, last = decided("It is closed now.", "3 May 2024", 0.9), decided("It is open again.", "7 June 2024", 0.5)
     assert later_section([last, first], chunk("Rules", 0.9)) is last
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("minutes_2025-04-08.txt", (2025, 4, 8)),
+        ("Tue, 8 Apr 2025 10:00:00 +0000", (2025, 4, 8)),
+        ("Price list, 08.04.2025", (2025, 4, 8)),
+        ("Newsletter, April 2025", (2025, 4, 0)),
+        ("newsletter_2025_04", (2025, 4, 0)),
+        ("Mayor 2025", ()),
+        ("version 2.10.20240", ()),
+    ],
+)
+def test_a_date_is_found_in_a_name(text: str, date: tuple[int, ...]) -> None:
+    """Of a file, of a message's head, of a month; a version is none."""
+    assert date_in(text) == date
+
+
+def test_the_date_of_a_document_counts_unless_its_headings_have_one() -> None:
+    """It is stored when the document is ingested; a text in its place counts for nothing."""
+    assert date_of(replace(chunk("Rules"), dated="2025-05")) == (2025, 5)
+    assert date_of(replace(chunk("Meeting of 3 June 2024"), dated="2025-05")) == (2024, 6, 3)
+    assert date_of(replace(chunk("Rules"), dated="in May")) == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Ines Bell takes over from Gareth Pell in May.", "From May on Gareth Pell is no longer captain; Ines Bell is."],
+)
+def test_a_change_may_answer_less_well_where_it_repeats_what_was_so(said: str) -> None:
+    """Nothing else says so clearly that it is about the same thing."""
+    best = replace(decided("The captain is Gareth Pell.", "Officers"), similarity=0.6)
+    assert later_section([best, decided(said, "9 April 2024", LATER_SHARE - 0.2)], best) is not None
+    other = decided("Ines Bell takes over from Ann Day in May.", "9 April 2024", LATER_SHARE - 0.2)
+    assert later_section([best, other], best) is None
+
+
+def test_a_later_passage_that_answers_needs_no_word_of_change() -> None:
+    """Where the reader finds its answer in it."""
+    later = decided("A place costs 1,040 pounds.", "9 April 2024")
+    assert later_section([later], chunk("Fees")) is None
+    answering = replace(later, reading=ReadPassage((1.0,), 0.0, 1.0))
+    assert later_section([answering], chunk("Fees")) is answering

@@ -181,3 +181,18 @@ def test_capitals_of_a_title_in_capitals_are_no_names(title: str, other: bool) -
     text = "Tighten the caster bolts to 22 newton metres."
     chunk = Chunk("c", "d", title, text, spans=sentence_spans(text))
     assert of_others("What torque do the bolts of a Heron cart need?", chunk) == (other,)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        (
+            "May I take my laptop outside the European Union?",
+            "Laptops may not be taken outside the European Union. You may take yours to the United Kingdom.",
+        ),
+        ("launch driver 19 May", "The launch is driven by S. Marsh on 19 May. The launch driver 4 is away."),
+    ],
+)
+def test_a_place_after_a_preposition_and_a_day_are_no_labels(question: str, text: str) -> None:
+    """ "Outside" is no kind of thing of which "European" is one, nor is "driver 19" a driver."""
+    assert not of_others(question, chunk_of(text))[0]

@@ -18,6 +18,7 @@ def can_answer(question: str, text: str) -> bool:
         ("How many kilograms may the lift carry?", "It may carry 320 kilograms.", "It may carry four people."),
         ("How many grams does the tag weigh?", "The tag weighs 32 g.", "The tag is 85 mm long."),
         ("What is the default amount of the tip?", "The tip is 15 %.", "The tip may be changed or removed."),
+        ("After how long does it time out?", "It is an hour again.", "It has an alarm."),
         ("How wide is the gate?", "The gate is 2.4 m wide.", "The gate has two wings."),
         ("How tall is the mast?", "The mast is 30' tall.", "The mast was built in 1998."),
         ("How hot may the oven get?", "It may get 250 °C.", "It has 4 shelves."),

@@ -38,6 +38,7 @@ def is_other(question: str, chunk: Chunk, sentence: str) -> bool:
         ("What is the discount code for teachers?", {"teacher"}),
         ("At what time of day does the coach leave for Staveley Tarn?", {"coach", "staveley", "tarn"}),
         ("Do you have a map of the canals?", {"map", "canal"}),
+        ("When does the nursery open in the morning?", {"nurseri"}),
         ("Was kostet der Eintritt in das Museum?", set()),
         ("Is de bibliotheek open op zondag?", set()),
         ("password length", set()),

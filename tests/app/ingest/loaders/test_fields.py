@@ -67,6 +67,26 @@ def test_every_file_has_folder_type_and_day(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "dated"),
+    [
+        ("minutes_2025-04-08.txt", "It is so.", "2025-04-08"),
+        ("rules-2024.txt", "It is so.", "2024"),
+        ("minutes.txt", "ROWING CLUB\nMinutes of the meeting on 8 April 2025\n\nIt is so.", "2025-04-08"),
+        ("news.md", "# News, May 2025\n\nIt is so.", "2025-05"),
+        ("rules.md", "---\ndate: 2024-03-01\n---\n# Rules of 2023\n\nIt is so.", "2024-03-01"),
+        ("hello.eml", "Subject: Hello\nDate: Tue, 8 Apr 2025 10:00:00 +0000\n\nIt is so.\n", "2025-04-08"),
+        ("rules.txt", "It is so. " * 30 + "Since 3 May 2020 it is.", None),
+    ],
+)
+def test_a_document_has_the_date_that_it_says(name: str, text: str, dated: str | None, tmp_path: Path) -> None:
+    """In its front matter, its name or title, or its first lines; not what is said further down."""
+    (path := tmp_path / name).write_text(text)
+    (loaded,) = load_file(path, name)
+    assert isinstance(loaded, LoadedDocument)
+    assert loaded.metadata.get("dated") == dated
+
+
+@pytest.mark.parametrize(
     "front",
     [
         "---\ntitle: Walk\nstarts: 18:30\nguides: [Ann, Bo]\nfee: 4.20\ntags: [x]\ntoc: true\nmap: {a: 1}\n---\n",
