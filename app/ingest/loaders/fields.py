@@ -18,9 +18,9 @@ HEAD_BLOCKS, MAX_HEAD_CHARS = 3, 200
 """Blocks at the head of a document in which its date is looked for, and how much of each."""
 _YEAR = re.compile(r"(?<!\d)20[0-4]\d(?!\d)")
 TAKEN = frozenset(
-    "chapter chunk_id chunk_index content_hash dated doc_id document document_id document_title ingested_at json_fields "
-    "metadata modified page page_content page_number section section_title source source_doc source_url spans text "
-    "title url".split()
+    "chapter chunk_id chunk_index content_hash dated doc_id document document_id document_title ingested_at "
+    "json_fields metadata modified page page_content page_number section section_title source source_doc source_url "
+    "spans text title url".split()
 )
 """Metadata that has a meaning of its own, which no front matter may change."""
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 MAX_UNIT_CHARS = 12  # longest unit of a column
+_ADDRESS = re.compile(r"\S@\S|://|\bwww\.|^\+?[\d ()/-]{7,}$")
 _SENTENCE = re.compile(r"[.!?]\s*\Z")
 TOTAL_NAMES = "(?:(?:grand |sub-? ?)?total|sum|average|mean|gesamt|summe)"
 TOTAL = re.compile(rf"\W*{TOTAL_NAMES}\b", re.IGNORECASE)
@@ -41,7 +42,8 @@ def with_groups(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     """Return the rows of a table with the name of their group in a second column, where rows of one cell name groups.
 
     Such a row stands right below the header, and each above a fuller one: "Weekdays", five lines, "Sundays", two lines.
-    Of a table of two columns it is one cell over both. A row of one sentence is a remark. A table whose rows are in no groups is returned as it is.
+    Of a table of two columns it is one cell over both. A row of one sentence is a remark. A table whose rows are in no
+    groups is returned as it is.
     """
     table = [list(row) for row in rows]
     start = next((at for at, row in enumerate(table) if filled(row) > 1), len(table))
@@ -65,18 +67,33 @@ def with_groups(rows: Sequence[Sequence[str]]) -> list[list[str]]:
 
 
 def labelled_entries(rows: Sequence[Sequence[str]]) -> str:
-    """Return the rows of a form, a letter's head or a price list as a list ``- Label: value``; "" for other tables.
+    """Return the rows of a form, a card or a price list without a header as a list ``- Label: value``; "" for others.
 
-    It has two columns and no header: most labels end with a colon, or the first value is a quantity, and no year.
+    Of two columns, most labels end with a colon, or the first value is a quantity, or one is an address. Of more, the
+    first row is like the others: in columns of numbers, half of them at most, it has one.
     """
-    pairs = [[" ".join(cell.split()) for cell in row] for row in rows if any(map(str.strip, row))]
-    if not pairs or any(len(pair) != 2 for pair in pairs):
+    table = [[" ".join(cell.split()) for cell in row] for row in rows if any(map(str.strip, row))]
+    first, *others = table or [[]]
+    if len(table) < 2 or len(first) < 2 or len({*map(len, table)}) > 1:
         return ""
-    label, value = pairs[0]
-    ending = sum(label.endswith(":") for label, _ in pairs)
-    if 2 * ending <= len(pairs) and not (label and len(pairs) > 1 and opens_with_quantity(value)):
-        return ""
-    return "\n".join(f"- {entry_line(*pair)}" for pair in pairs)
+    if len(first) == 2:
+        ending = 2 * sum(label.endswith(":") for label, _ in table) > len(table)
+        addressed = any(_ADDRESS.search(value) for _, value in table) and len({*map(_kind, others)}) > 1
+        without_header = ending or bool(first[0] and (opens_with_quantity(first[1]) or addressed))
+    else:
+        numeric = [at for at in range(1, len(first)) if is_numeric(others, at) and all(row[at] for row in others)]
+        without_header = (
+            bool(numeric and first[0])
+            and 2 * len(numeric) < len(first)
+            and all(opens_with_quantity(first[at]) for at in numeric)
+        )
+    entries = (entry_line(label, ", ".join(filter(None, values))) for label, *values in table)
+    return "\n".join(f"- {entry}" for entry in entries) if without_header else ""
+
+
+def _kind(pair: Sequence[str]) -> str:
+    """Return what kind of value a label has: an address, a number, or words."""
+    return "address" if _ADDRESS.search(pair[1]) else "number" if has_digit(pair[1]) else "words"
 
 
 def opens_with_quantity(text: str) -> bool:

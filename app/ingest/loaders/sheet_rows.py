@@ -16,6 +16,7 @@ from app.ingest.loaders.header_rows import (
 from app.ingest.loaders.outline import Outline, table_block
 
 MAX_ABOVE = 20  # rows among which the header is looked for below a blank row
+WIDE_GAP = 2  # a blank column may be one of the table; more are none
 MAX_COMPARED = 100  # rows above a header that are looked at, and rows below it
 _TOTAL = re.compile(TOTAL_NAMES, re.IGNORECASE)
 Row = Sequence[str]
@@ -90,10 +91,12 @@ def beside(rows: Sequence[Row]) -> list[Sequence[Row]]:
     """Return the tables that stand beside each other, parted by blank columns; all rows where there is one.
 
     Each has two columns and two rows at the least, and no gap. They are tables of their own where one has rows that
-    another has not, or a name of a column that another has, too; or where they are labels with their values.
+    another has not, or a name of a column that another has, too; where they are labels with their values; or where
+    more than ``WIDE_GAP`` blank columns are between them.
     """
     inked = sorted({at for row in rows if filled(row) > 1 for at, cell in enumerate(row) if cell.strip()})
-    starts = [0, *(right for left, right in pairwise(inked) if right - left > 1)]
+    gaps = [(left, right) for left, right in pairwise(inked) if right - left > 1]
+    starts = [0, *(right for _, right in gaps)]
     if len(starts) < 2:
         return [rows]
     ends = [*starts[1:], max(map(len, rows))]
@@ -101,7 +104,7 @@ def beside(rows: Sequence[Row]) -> list[Sequence[Row]]:
     filled_rows = [{at for at, row in enumerate(table) if filled(row) > 1} for table in tables]
     if any(len(found) < 2 or max(found) - min(found) >= len(found) for found in filled_rows):
         return [rows]
-    if _boxes(tables):
+    if _boxes(tables) or all(right - left > WIDE_GAP for left, right in gaps):
         return tables
     names = [
         cell for table, found in zip(tables, filled_rows, strict=True) for cell in {*table[min(found)]} if cell.strip()

@@ -93,7 +93,8 @@ def _after_ruled(outline: Outline, lines: list[str], page: int | None) -> list[s
         return lines[1:]
     if len(lines) >= 3 and UNDERLINE.match(lines[0]) and UNDERLINE.match(lines[2]):
         lines = lines[1:]  # ruled above and below
-    if len(lines) >= 2 and (rule := UNDERLINE.match(lines[1])) and not UNDERLINE.match(lines[0]):
+    names_columns = len(lines) > 2 and ALIGNED.search(lines[0].strip()) and ALIGNED.search(lines[2].strip())
+    if len(lines) >= 2 and (rule := UNDERLINE.match(lines[1])) and not (UNDERLINE.match(lines[0]) or names_columns):
         outline.heading(_LEVELS.get(rule.group(1), 3), lines[0], page)
         return lines[2:]
     return lines

@@ -7,6 +7,7 @@ from itertools import groupby, pairwise, takewhile
 
 from app.ingest.loaders.outline import indent_of
 from app.ingest.loaders.running_lines import SAME_POSITION, EdgeLine, folded, note_of, running_lines
+from app.ingest.loaders.text_columns import columns_apart
 
 EDGE = 2  # lines at the top and at the bottom of a page that may be its header and its foot
 MAX_ENTRY_CHARS = 200  # longest line of a table of contents
@@ -44,7 +45,7 @@ def paragraphs(text: str) -> tuple[list[Paragraph], list[str]]:
     dropped: list[str] = []
     paras: list[Paragraph] = []
     for number, page in enumerate(pages, 1):
-        kept = _without_running(number - 1, page, recurring, dropped)
+        kept = columns_apart(_without_running(number - 1, page, recurring, dropped))
         for at, lines in enumerate(_runs(kept)):
             if at == 0 and paras and _goes_on(paras[-1].lines, lines):
                 paras[-1].lines.extend(lines)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice, pairwise
-from statistics import mean
 
 from app.ingest.loaders.header_rows import filled, has_digit, is_numeric, opens_with_quantity
 from app.ingest.loaders.outline import indent_of
@@ -13,37 +12,35 @@ _GAP = re.compile(r"\S(?:\s{2,}|\t)\S")
 MIN_GAP = 2  # spaces that part two columns in every line
 MIN_INDENT = 4  # spaces before what goes on in another column than the first
 MIN_ROWS = 3  # rows of a table without a rule below its header, that one included
-PROSE_CHARS = 18  # mean length of the lines of text set in columns, at the least
+MAX_GROUP_CHARS = 40  # longest name of a group of rows
 Part = tuple[list[str], list[list[str]]]
 """Lines that are no table, or the rows of one."""
 
 
 def parts_of(lines: Sequence[str]) -> Iterator[Part]:
-    """Yield the lines of a paragraph in parts: a table, with its header first, and what stands above and below it.
-
-    Of text in two columns the left one comes first. A paragraph without either is one part.
-    """
+    """Yield the lines of a paragraph in parts: a table, with its header first, and what stands above and below it."""
     start, end = _widest(lines)
     within = lines[start:end]
-    rows = _by_bars(within) or _by_tabs(within) or _by_spaces(within)
-    columns = [] if rows else _columns_of_prose(within)
-    if not rows and not columns:
+    rows = _by_bars(within) or _by_tabs(within) or _by_spaces(within) or _pairs(within)
+    if not rows:
         yield list(lines), []
         return
     if start:
         yield list(lines[:start]), []
-    if rows:
-        yield [], rows
-    yield from ((column, []) for column in columns)
+    yield [], rows
     if end < len(lines):
         yield list(lines[end:]), []
 
 
 def _widest(lines: Sequence[str]) -> tuple[int, int]:
     """Return where the longest run of lines with columns, or of rules, begins and ends."""
+    rows = [_may_be_row(line) for line in lines]
+    for at in range(1, len(lines) - 1):
+        names_group = len(lines[at]) <= MAX_GROUP_CHARS and not lines[at].rstrip().endswith((".", ":"))
+        rows[at] |= names_group and rows[at - 1] and rows[at + 1]
     best = (0, 0)
     at = 0
-    for has_columns, run in groupby(lines, key=_may_be_row):
+    for has_columns, run in groupby(rows):
         length = len([*run])
         if has_columns and length > best[1] - best[0]:
             best = (at, at + length)
@@ -90,53 +87,55 @@ def _by_tabs(lines: Sequence[str]) -> list[list[str]]:
 def _by_spaces(lines: Sequence[str]) -> list[list[str]]:
     """Return the cells of lines whose columns are parted by spaces in every line, below a row that names them.
 
-    A line with nothing in its first column goes on with the row above it.
+    A line with nothing in its first column goes on with the row above it, but for one below a rule.
     """
     rows: list[list[str]] = []
+    below_rule = True
     for line, cells in zip(lines, _cut(lines), strict=True):
         if _is_rule(line):
+            below_rule = True
             continue
-        if rows and not cells[0] and filled(cells) == 1:
-            rows[-1] = [" ".join(filter(None, pair)) for pair in zip(rows[-1], cells, strict=True)]
-        else:
+        if cells[0] or below_rule:
             rows.append(cells)
+        else:
+            rows[-1] = [" ".join(filter(None, pair)) for pair in zip(rows[-1], cells, strict=True)]
+        below_rule = False
     ruled = len(lines) > 1 and _is_rule(lines[1])
     return rows if _is_table(rows, ruled=ruled) else []
 
 
 def _cut(lines: Sequence[str]) -> list[list[str]]:
-    """Return *lines* cut where ``MIN_GAP`` columns or more are blank in all of them."""
+    """Return *lines* cut where a rule is, or else where ``MIN_GAP`` columns or more are blank in all of them."""
     lines = [line.expandtabs() for line in lines]
     width = max(map(len, lines), default=0)
-    blank = [all(line[at : at + 1] in ("", " ") for line in lines) for at in range(width)]
-    inked = [at for at, is_blank in enumerate(blank) if not is_blank]
-    starts = [0, *(below for above, below in pairwise(inked) if below - above > MIN_GAP)]
+    parts = max(([*re.finditer(r"\S+", line)] for line in lines if _is_rule(line)), key=len, default=[])
+    if len(parts) > 1:
+        starts = [0, *(part.start() for part in parts[1:])]
+    else:
+        text = [line for line in lines if not _is_rule(line) and (_GAP.search(line) or not line[:1].strip())]
+        blank = [all(line[at : at + 1] in ("", " ") for line in text) for at in range(width)]
+        inked = [at for at, is_blank in enumerate(blank) if not is_blank]
+        starts = [0, *(below for above, below in pairwise(inked) if below - above > MIN_GAP)]
     return [[line[start:end].strip() for start, end in pairwise([*starts, max(width, 1)])] for line in lines]
 
 
 def _is_table(rows: Sequence[Sequence[str]], *, ruled: bool) -> bool:
-    """Whether *rows* are those of a table: its first names the columns, and most cells are filled."""
+    """Whether *rows* are those of a table: its first names the columns, and most of the others have two cells."""
     if len(rows) < (2 if ruled else MIN_ROWS) or len(rows[0]) < 2:
         return False
     header, *data = rows
-    if not all(header[1:]) or any(not row[0] or filled(row) < 2 for row in data):
+    full = [row for row in data if filled(row) > 1]
+    if not all(header[1:]) or 2 * len(full) <= len(data) or not all(row[0] for row in data if row not in full):
         return False
     if ruled or (len(header) == 2 and opens_with_quantity(header[1])):
         return True
-    names = not any(map(has_digit, header)) and len(set(header)) == len(header)
-    return names and (len(header) > 2 or is_numeric(data, 1) or all(cell.isupper() for cell in header))
+    names = not any(map(has_digit, header[1:])) and len(set(header)) == len(header)
+    return names and (len(header) > 2 or is_numeric(full, 1) or all(cell.isupper() for cell in header))
 
 
-def _columns_of_prose(lines: Sequence[str]) -> list[list[str]]:
-    """Return the two columns of running text that *lines* show beside each other; nothing of other lines."""
-    cut = _cut(lines)
-    if len(cut) < MIN_ROWS or len(cut[0]) != 2:
+def _pairs(lines: Sequence[str]) -> list[list[str]]:
+    """Return labels with their values, "Carrier:   Polar   Date:   18 April", each pair as a row."""
+    split = [re.split(r"\s{2,}|\t", line.strip()) for line in lines]
+    if len(split) < 2 or any(len(parts) % 2 or not all(p.endswith(":") for p in parts[::2]) for parts in split):
         return []
-    columns = [[cell for cell in column if cell] for column in zip(*cut, strict=True)]
-    runs = all(
-        len(column) > 1
-        and mean(map(len, column)) >= PROSE_CHARS
-        and 2 * sum(line[0].islower() for line in column[1:]) >= len(column) - 1
-        for column in columns
-    )
-    return columns if runs else []
+    return [parts[at : at + 2] for parts in split for at in range(0, len(parts), 2)]
