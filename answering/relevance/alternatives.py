@@ -11,7 +11,7 @@ from itertools import groupby, zip_longest
 
 from answering.relevance.chapters import rival_chapters
 from answering.relevance.entities import about_labels, asked_labels, of_earlier_message
-from answering.relevance.named_things import WORD, are_alike, content, exchanged, is_same_form, tokens_of
+from answering.relevance.named_things import CALENDAR, WORD, are_alike, content, exchanged, is_same_form, tokens_of
 from answering.relevance.openings import of_other_opening
 from answering.relevance.quantities import BOUND
 from answering.relevance.subjects import (
@@ -69,7 +69,7 @@ def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     for others in (of_earlier_message, *((of_other_opening,) if is_uncased(question) else by_words)):
         found.others.update(others(question, chunks))
     found.asked -= found.others
-    fields = found.stems - found.names - found.kinds
+    fields = found.stems - (found.names - CALENDAR) - found.kinds  # a day may name a column
     named_fields = {(at, n): content(filled_columns(chunks[at], n)) & fields for at, n in found.asked | found.others}
     most_asked = max((len(named_fields[place]) for place in found.asked), default=0)
     most_others = max((len(_surely(named_fields[place], place, found)) for place in found.others), default=0)

@@ -6,7 +6,7 @@ question has to be a value of a column, or to say what the rows are; in doubt no
 
 import re
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import NamedTuple
 
 from answering.relevance.named_things import content
@@ -16,12 +16,6 @@ from answering.types import Chunk, FoundSentences
 
 ASKS_COUNT = re.compile(r"\bhow many\b|\b(?:the|total) number of\b", re.IGNORECASE)
 """A question that the functions here are for."""
-ASKS_LIST = re.compile(
-    r"\A\W*(?:(?:please )?(?:list|name|show)(?: me)?(?: all)?|which|what)(?: of)?(?: the)?\b(?= \w+ )", re.IGNORECASE
-)
-"""A question for all rows that have a value: "Which products contain egg?"."""
-MAX_LISTED = 12
-"""Most rows that are shown, as of a list in an answer."""
 LONGEST_VALUE = 4
 """Words of the longest cell that is a value; a longer one is a text."""
 ROWS_IN_DOUBT = re.compile(
@@ -82,17 +76,6 @@ def may_count(question: str, chunk: Chunk) -> bool:
     return any(_matching(question, table) for table in tables_of([chunk]))
 
 
-def listed_rows(question: str, chunks: Sequence[Chunk]) -> tuple[FoundSentences, ...]:
-    """Return the rows that *question* asks for by a value, ``MAX_LISTED`` at most: see ``count_rows``."""
-    rows = count_rows(ASKS_LIST.sub("how many", question, count=1), chunks)
-    return rows if sum(len(found.numbers) for found in rows) <= MAX_LISTED else ()
-
-
-def may_list(question: str, chunk: Chunk) -> bool:
-    """Whether *chunk* alone has rows that ``listed_rows`` returns."""
-    return may_count(ASKS_LIST.sub("how many", question, count=1), chunk)
-
-
 def has_rows_to_count(question: str, chunk: Chunk) -> bool:
     """Whether two rows of *chunk* or more have as many words of *question*, which asks how many, and none has more."""
     rows = [n for n in range(len(chunk.spans)) if is_row(chunk, n)]
@@ -129,10 +112,20 @@ def goes_on(table: Table, other: Table) -> bool:
 
     A table that another program split, or that a PDF breaks over two pages, has no header where it goes on.
     """
-    if len(table.header) != len(other.header):
+    if len(table.header) != len(other.header) or (table.header != other.header and _names_numbers(other)):
         return False
     pages = {chunk.page for chunk, _ in (*table.rows, *other.rows)}
     return table.header == other.header or table.about == other.about or pages != {None}
+
+
+def _names_numbers(table: Table) -> bool:
+    """Whether the header of *table* has a word above a column of numbers: it is no row of the table before it."""
+    rows = [cells(chunk.sentences[n]) for chunk, n in table.rows]
+    columns = zip_longest(*rows, fillvalue="")
+    numeric = [all(re.search(r"\d", cell) for cell in column) for column in columns]
+    return any(
+        number and name and not re.search(r"\d", name) for name, number in zip(table.header, numeric, strict=False)
+    )
 
 
 def _matching(question: str, table: Table) -> list[tuple[Chunk, int]]:

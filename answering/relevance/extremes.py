@@ -45,8 +45,9 @@ ASKS_EXTREME = re.compile(
 """A question that the functions here are for."""
 _MEASURED = {
     "cheapest expensive dearest cost costs": "price cost fee charge premium rate fare",
-    "longest shortest": "length duration",
-    "heaviest lightest": "weight mass",
+    "longest shortest": "length duration distance",
+    "heaviest lightest": "weight mass kg tonnes",
+    "largest biggest smallest": "size area",
     "fastest slowest": "speed",
     "warmest hottest coldest coolest": "temperature",
 }
@@ -174,7 +175,7 @@ def _columns(asked: Stems, word: str, header: Mapping[int, str]) -> list[int]:
     if not named:
         groups = [measured for group, measured in _MEASURED.items() if not {*word.split()}.isdisjoint(group.split())]
         kinds = frozenset(map(stem, " ".join(groups).split()))
-        named = {at: 1 for at, name in names.items() if not kinds.isdisjoint(name)}
+        named = {at: 1 for at, name in header.items() if not kinds.isdisjoint(content(name))}
     return [at for at, count in named.items() if count == max(named.values())]
 
 

@@ -10,7 +10,7 @@ from answering.ports import PassageReader
 from answering.questions.definitions import defining_sentences, with_definition
 from answering.relevance.dates import later_than
 from answering.relevance.entities import BRIEF, named_gains, names_another, of_others
-from answering.relevance.possible_answers import has_kind, is_about_another, possible_answers
+from answering.relevance.possible_answers import are_of_kind, is_about_another, possible_answers
 from answering.relevance.things import is_near
 from answering.text.context import LONGEST_PASSAGE, texts_to_read, window
 from answering.text.terms import coverage, english_idf, idf_shares, vocabulary
@@ -122,7 +122,7 @@ def _possible(question: str, chunk: Chunk, reading: ReadPassage, start: int, can
     gain, gains = named_gains(question, chunk)
     reading = replace(reading, answerable=reading.answerable + gain)
     scores = [score + more for score, more in zip(scores, gains, strict=True)]
-    possible = [can and has_kind(question, text) for can, text in zip(can_answer, chunk.sentences, strict=True)]
+    possible = are_of_kind(question, replace(chunk, can_answer=can_answer))
     left = tuple(s if can else unread for s, can in zip(scores, possible, strict=True))
     top = scores.index(max(scores))
     if max(left) < reading.null < scores[top] and is_about_another(question, chunk)[top]:  # and nothing else answers

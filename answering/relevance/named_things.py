@@ -36,6 +36,7 @@ _CONTRASTS = tuple(
 _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 _MONTHS = "January February March April May June July August September October November December".split()
 _CALENDAR = (frozenset(map(str.lower, _DAYS)), frozenset(map(str.lower, _MONTHS)))
+CALENDAR = frozenset(stem(name.lower()) for name in (*_DAYS, *_MONTHS))
 _DAY = re.compile(rf"\b(?:{'|'.join(_DAYS)})\b")
 POSSESSIVE = re.compile(r"['’]s?\b(?=\W|\Z)")
 _MONTH = re.compile(rf"(?<=\w )(?:{'|'.join(_MONTHS)})\b")
@@ -146,12 +147,11 @@ _NO_NOUNS = frozenset(
     holds hold last lasts than pays pay needs need carries lift lifts weighs page april may june july august
     january february march september october november december
     monday tuesday wednesday thursday friday saturday sunday
+    open opens opening closed closes closing shut available
     outside inside beyond across along through without beside behind past since despite toward towards against
     """.split()
 )
-"""Words before an amount, a day or a place, which name nothing of which there are several alike."""
-
-
+"""Words beside an amount, a day or a name, which name nothing of which there are several alike."""
 SAME_FORM, SAME_ITEM = 0.7, 0.5
 """Least share of the words in small letters that two sentences of the same form have in common, in order; the second of
 lines with a label ("Gold plan: …"), of which some leave out a field."""

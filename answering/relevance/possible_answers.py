@@ -140,8 +140,8 @@ def is_about_another(question: str, chunk: Chunk) -> tuple[bool, ...]:
 
 def are_of_kind(question: str, chunk: Chunk) -> tuple[bool, ...]:
     """Tell for each sentence of *chunk* whether it can be the one that answers: possible, and of the kind asked for."""
-    possible = zip(chunk.can_answer or possible_answers(question, chunk), chunk.sentences, strict=True)
-    return tuple(can and has_kind(question, text) for can, text in possible)
+    possible = chunk.can_answer or possible_answers(question, chunk)
+    return tuple(can and has_kind(question, row_with_column_names(chunk, n)) for n, can in enumerate(possible))
 
 
 def _of_rivals(question: str, sentences: Sequence[str]) -> frozenset[int]:

@@ -86,7 +86,9 @@ def names_unknown(question: str, chunks: Iterable[Chunk]) -> bool:
         return False
     named = things_named(question)
     names = [name for name in _NAME.findall(question) if named.issuperset(stems(name))]
-    text = "\n".join(f"{chunk.headings}\n{chunk.text}" for chunk in chunks) if names else ""
+    text = (
+        "\n".join("\n".join([chunk.headings, chunk.text, *texts_to_read(chunk)]) for chunk in chunks) if names else ""
+    )
     unknown = [name for name in names if name.lower() not in text.lower()]
     known = {*_CAPITAL.findall(text)} if unknown else set()
     return any(name[-1].isdigit() or not get_close_matches(name, known, 1, SPELLED_ALIKE) for name in unknown)

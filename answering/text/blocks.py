@@ -19,6 +19,12 @@ INTRODUCES = re.compile(r"[^.!?…]\Z|\b(?:following|as follows|below)\b")
 """A sentence before a list or code that introduces it."""
 
 _BAR = re.compile(r"(?<!\\)\|")
+_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_MONTHS = "January February March April May June July August September October November December".split()
+_FULL = {name[:3].lower(): name for name in (*_DAYS, *_MONTHS)}
+_SHORT = re.compile(rf"({'|'.join(_FULL)}|tues|thurs?|sept)\b\.?", re.IGNORECASE)
+MIN_SHORT = 2
+"""Names of a table's columns that open with a short day or month, at the least: "Sat" alone may be another word."""
 MAX_LINES = 6
 """Lines of the longest block of code that is quoted: about what is taken in at a glance."""
 
@@ -108,8 +114,8 @@ def cells(row: str) -> list[str]:
 
 
 def column_names(header: str) -> list[str]:
-    """Return the names in the *header* of a table, as words: "insured_eur" as "insured eur"."""
-    return [name.replace("_", " ") for name in cells(header)]
+    """Return the names in the *header* of a table, as words: "insured_eur" as "insured eur", "Wed" as "Wednesday"."""
+    return [name.replace("_", " ") for name in _in_full(cells(header))]
 
 
 def filled_columns(chunk: Chunk, n: int) -> str:
@@ -120,11 +126,18 @@ def filled_columns(chunk: Chunk, n: int) -> str:
 
 def labelled(header: str, row: str) -> str:
     """Return the cells of *row* after their columns' names, "Plan: Basic; Price: $5"; a longer row as it is."""
-    names, values = cells(header), cells(row)
+    names, values = _in_full(cells(header)), cells(row)
     values += [""] * (len(names) - len(values))  # as in GitHub's Markdown, cells that are missing at the end are empty
     if len(names) != len(values) or len(values) < 2:
         return row
     return "; ".join(f"{name}: {value or '–'}" if name else value for name, value in zip(names, values, strict=True))
+
+
+def _in_full(names: list[str]) -> list[str]:
+    """Return the *names* of columns with days and months in full, "Wed 14" as "Wednesday 14", where two are short."""
+    if sum(bool(_SHORT.match(name)) for name in names) < MIN_SHORT:
+        return names
+    return [_SHORT.sub(lambda found: _FULL[found[1].lower()[:3]], name) for name in names]
 
 
 def row_with_column_names(chunk: Chunk, n: int) -> str:

@@ -16,9 +16,10 @@ from langchain_core.embeddings import Embeddings
 from answering.questions.sections import ASKS_SECTION, asked_section, document_with, sentences_of_section
 from answering.questions.spelling import corrected
 from answering.relevance.alternatives import compared
-from answering.relevance.counted_rows import ASKS_COUNT, ASKS_LIST, count_rows, listed_rows, may_count, may_list
+from answering.relevance.counted_rows import ASKS_COUNT, count_rows, may_count
 from answering.relevance.extremes import ASKS_EXTREME, extreme_rows, may_compare
 from answering.relevance.features import promise
+from answering.relevance.listed_rows import ASKS_LIST, listed_rows, may_list
 from answering.text.sentences import Span, sentence_spans
 from answering.text.terms import question_stems, rare_words
 from answering.types import Chunk, FoundSentences, Question, SubqueryResults

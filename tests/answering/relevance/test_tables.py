@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from answering.relevance.counted_rows import count_rows
-from answering.relevance.possible_answers import possible_answers
+from answering.relevance.possible_answers import are_of_kind, possible_answers
 from answering.text.blocks import row_with_column_names
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk
@@ -48,7 +48,7 @@ def test_a_row_is_read_below_the_header_of_its_own_table() -> None:
     ],
 )
 def test_a_row_answers_by_its_columns(question: str, text: str, row: int, can: bool) -> None:
-    """By a period or a year in its header; a first cell that is asked for, and what follows a question, is not empty."""
+    """By a period or a year in its header; a first cell that is asked for, or an answer, is not empty."""
     assert possible_answers(question, chunk_of(text))[row] == can
 
 
@@ -56,3 +56,12 @@ def test_a_row_that_sums_others_up_is_not_counted() -> None:
     """Of three rows with the value two are members."""
     (counted,) = count_rows("How many members are active?", [chunk_of(MEMBERS)])
     assert [counted.chunk.sentences[n] for n in counted.numbers] == ["| Ada | active |", "| Bo | active |"]
+
+
+def test_days_in_the_names_of_columns_are_read_in_full() -> None:
+    """A question names Wednesday, and may ask on which day something is; a single "Sat" may be another word."""
+    rota = chunk_of("|  | Mon | Tue. | Wed 14 |\n| Early | Ann | closed | Bo |")
+    assert row_with_column_names(rota, 1) == "Early; Monday: Ann; Tuesday: closed; Wednesday 14: Bo"
+    assert are_of_kind("On which day is the early shift closed?", rota)[1]
+    single = chunk_of("| Room | Sat |\n| Hall | twelve |")
+    assert row_with_column_names(single, 1) == "Room: Hall; Sat: twelve"

@@ -165,8 +165,35 @@ def test_a_group_over_the_whole_width_of_a_table(tmp_path: Path) -> None:
         ),
         ("Hall hire,120\nDeposit,50\nCleaning,none\n", ["- Hall hire: 120\n- Deposit: 50\n- Cleaning: none"]),
         ("Town,2024\nBern,14\nChur,12\n", ["Town|2024\nBern|14\nChur|12"]),
+        (
+            "Item,Price,,,Room,Seats\nTea,2,,,Hall,80\nMilk,1,,,Bar,9\n",
+            ["Item|Price\nTea|2\nMilk|1", "Room|Seats\nHall|80\nBar|9"],
+        ),
+        (
+            "Desk,Ann,100,hall\nYard,Bo,214,pier\nLab,Cy,238,attic\n",
+            ["- Desk: Ann, 100, hall\n- Yard: Bo, 214, pier\n- Lab: Cy, 238, attic"],
+        ),
+        (
+            "Stop,07:10,08:10\nPier,07:20,08:20\nHill,07:30,08:30\n",
+            ["Stop|07:10|08:10\nPier|07:20|08:20\nHill|07:30|08:30"],
+        ),
+        (
+            "Contact,Ann\nE-mail,ann@a.example\nLead time,9 days\n",
+            ["- Contact: Ann\n- E-mail: ann@a.example\n- Lead time: 9 days"],
+        ),
     ],
-    ids=["two heights", "one name twice", "an empty column", "boxes", "no header", "a year"],
+    ids=[
+        "two heights",
+        "one name twice",
+        "an empty column",
+        "boxes",
+        "no header",
+        "a year",
+        "two empty columns",
+        "no header of four",
+        "a timetable",
+        "a card",
+    ],
 )
 def test_tables_beside_each_other_and_without_a_header(content: str, blocks: list[str], tmp_path: Path) -> None:
     """Each has its own header; a label with its value is no header, a year is."""

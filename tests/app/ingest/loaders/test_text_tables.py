@@ -18,19 +18,16 @@ def read(content: str, path: Path) -> list[str]:
 ROOMS = "| Room | Seats | Key |\n| Attic | 12 | 4B |\n| Hall | 80 | 2A |"
 
 
-@pytest.mark.parametrize(
-    "drawn",
-    [
-        "Room     Seats   Key\nAttic    12      4B\nHall     80      2A\n",
-        "Room     Seats   Key\n-----    -----   ---\nAttic    12      4B\nHall     80      2A\n",
-        " Room  | Seats | Key\n-------+-------+-----\n Attic |    12 | 4B\n Hall  |    80 | 2A\n",
-        "+-------+-------+-----+\n| Room  | Seats | Key |\n+=======+=======+=====+\n| Attic |    12 | 4B  |\n"
-        "+-------+-------+-----+\n| Hall  |    80 | 2A  |\n+-------+-------+-----+\n",
-        "| Room  | Seats | Key |\n| Attic |    12 | 4B  |\n| Hall  |    80 | 2A  |\n",
-        "Room\tSeats\tKey\nAttic\t12\t4B\nHall\t80\t2A\n",
-    ],
-    ids=["spaces", "ruled", "psql", "grid", "bars", "tabs"],
-)
+SPACES = "Room     Seats   Key\nAttic    12      4B\nHall     80      2A\n"
+RULED = "Room     Seats   Key\n-----    -----   ---\nAttic    12      4B\nHall     80      2A\n"
+FULL_RULE = "  Room     Seats   Key\n  --------------------\n  Attic    12      4B\n  Hall     80      2A\n"
+PSQL = " Room  | Seats | Key\n-------+-------+-----\n Attic |    12 | 4B\n Hall  |    80 | 2A\n"
+BARS = "| Room  | Seats | Key |\n| Attic |    12 | 4B  |\n| Hall  |    80 | 2A  |\n"
+GRID = BARS.replace("|\n", "|\n+-------+-------+-----+\n")
+TABS = "Room\tSeats\tKey\nAttic\t12\t4B\nHall\t80\t2A\n"
+
+
+@pytest.mark.parametrize("drawn", [SPACES, RULED, FULL_RULE, PSQL, BARS, GRID, TABS])
 def test_a_table_is_a_table_however_it_is_drawn(drawn: str, tmp_path: Path) -> None:
     """Its first row names the columns; rules are no rows."""
     assert read(drawn, tmp_path / "a.txt") == [ROOMS]
@@ -40,7 +37,10 @@ def test_what_stands_around_a_table_stays_text(tmp_path: Path) -> None:
     """Also without a blank line between them; what is wrapped goes on in its cell."""
     drawn = (
         "These are the rooms of the house.\n"
-        "Room     Use                  Key\nAttic    storage, and play    4B\n         on Sundays\nHall     dancing              2A\n"
+        "Room     Use                  Key\n"
+        "Attic    storage, and play    4B\n"
+        "         on Sundays\n"
+        "Hall     dancing              2A\n"
         "The keys hang in the porch.\n"
     )
     assert read(drawn, tmp_path / "a.txt") == [
@@ -68,16 +68,66 @@ def test_aligned_lines_without_a_header_stay_lines(lines: str, tmp_path: Path) -
     assert read(f"{lines}\n", tmp_path / "a.txt") == [lines]
 
 
-def test_two_columns_of_text_are_read_one_after_the_other(tmp_path: Path) -> None:
-    """As a newsletter is set: no sentence goes on in the other column."""
+def test_rows_wrapped_grouped_and_summed_up(tmp_path: Path) -> None:
+    """A rule shows the columns where a long cell leaves one space; the names of groups become a column."""
     drawn = (
-        "The library opens at nine on           Members may borrow six books\n"
-        "weekdays and closes at five in         for three weeks. A fine of ten\n"
-        "winter, but at seven from May          cents a day is asked for each\n"
-        "to September.                          book that comes back late.\n"
+        "FARES OF 1 MAY     Adult   Child\n"
+        "                   GBP     GBP\n"
+        "----------------   -----   -----\n"
+        "Single tickets\n"
+        "All of the zones 1 2.00    1.00\n"
+        "Two zones          1.50    free\n"
+        "Passes\n"
+        "Week, but not on   9.00    4.50\n"
+        "a bank holiday\n"
     )
-    assert read(drawn, tmp_path / "a.txt") == [
-        "The library opens at nine on weekdays and closes at five in winter, but at seven from May to September.",
-        "Members may borrow six books for three weeks. A fine of ten cents a day is asked for each book that comes "
-        "back late.",
+    (table,) = read(drawn, tmp_path / "a.txt")[:1]
+    assert table.split("\n")[:2] == [
+        "| FARES OF 1 MAY |  | Adult GBP | Child GBP |",
+        "| All of the zones 1 | Single tickets | 2.00 | 1.00 |",
+    ]
+
+
+def test_labels_and_values_in_pairs(tmp_path: Path) -> None:
+    """As the head of a delivery note has them; dots between more than two parts of a line are commas."""
+    note = "Carrier:    Polar Freight     Date:     18 April\nConsignee:  Base Camp         Number:   NL-77\n"
+    assert read(note, tmp_path / "a.txt") == [
+        "- Carrier: Polar Freight\n- Date: 18 April\n- Consignee: Base Camp\n- Number: NL-77"
+    ]
+    phones = "Night watch ...... Tomos Reed ...... 01882\nYard ............. Bryn Lacey ...... 01883\n"
+    assert read(phones, tmp_path / "b.txt") == ["- Night watch: Tomos Reed, 01882\n- Yard: Bryn Lacey, 01883"]
+
+
+def test_two_columns_of_text_are_read_one_after_the_other(tmp_path: Path) -> None:
+    """As a newsletter is set, with paragraphs that are not level: no sentence goes on in the other column."""
+    drawn = """\
+              THE DEPOT NEWS   -   October
+
+Library                                 Winter
+
+The library opens at nine on            Members may borrow six books
+weekdays and closes at five in          for three weeks. A fine of ten
+winter, but at seven from May           cents a day is asked for each
+to September.                           book.
+
+Lost property                           Retirement
+
+We handed over 41 umbrellas to          After 33 years at the wheel Des
+the shop. Keys are kept for half a      Mulgrew retires.
+year.
+"""
+    path = tmp_path / "a.txt"
+    path.write_text(drawn)
+    sections = [(block.section, block.text) for block in load_one(path).blocks[1:]]
+    assert sections == [
+        (
+            "Library",
+            "The library opens at nine on weekdays and closes at five in winter, but at seven from May to September.",
+        ),
+        ("Lost property", "We handed over 41 umbrellas to the shop. Keys are kept for half a year."),
+        (
+            "Winter",
+            "Members may borrow six books for three weeks. A fine of ten cents a day is asked for each book.",
+        ),
+        ("Retirement", "After 33 years at the wheel Des Mulgrew retires."),
     ]
