@@ -111,7 +111,9 @@ async def _read(reader: PassageReader, question: str, chunk: Chunk, defined: Map
     return replace(chunk, reading=reading, can_answer=can_answer)
 
 
-def _possible(question: str, chunk: Chunk, reading: ReadPassage, start: int, can_answer: Sequence[bool]) -> ReadPassage:
+def _possible(
+    question: str, chunk: Chunk, reading: ReadPassage, start: int, can_answer: tuple[bool, ...]
+) -> ReadPassage:
     """Extend *reading*, from sentence *start* on, to all of *chunk*; others, and what cannot answer, score lowest.
 
     So do all where only one about another thing answers.
