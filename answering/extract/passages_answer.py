@@ -9,7 +9,7 @@ from answering.evidence.verify import copied
 from answering.extract.sentences import Sentence, answering_sentences, found_sentences, written
 from answering.ports import PassageReader
 from answering.questions.definitions import asked_term
-from answering.relevance.dates import later_section
+from answering.relevance.dates import best_sentence, later_section
 from answering.relevance.graders import OTHER_LABEL_FACTOR, extractive_confidence
 from answering.relevance.second_reading import MIN_READ_AGAIN, read_again
 from answering.render import cite_by_document, numbered
@@ -30,8 +30,10 @@ DENIES = re.compile(
 """A heading with one of these says the opposite of what stands below it."""
 CHARS_PER_TOKEN = 4
 """Characters that a token of ``maxTokens`` stands for where no model counts them."""
-
-
+EXCEPTS = re.compile(
+    r"\b(?:only|except\w*|unless|apart from|other than|exempt\w*|do(?:es)? not apply|need not|even if)\b", re.IGNORECASE
+)
+"""A sentence that says where a rule does not hold."""
 SURE, SECOND_SHARE, MIN_SECOND = 0.9, 0.8, 0.5
 """Where the best passage answers less probably than the first, a second one is quoted too that does with at least the
 second share of its probability, and the third itself: it may be the right one (``docs/relevance.md``)."""
@@ -161,11 +163,14 @@ def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, ad
 
 
 def _second(question: str, candidates: Sequence[Chunk], best: Chunk) -> tuple[Sentence, ...]:
-    """Return the best sentence of the next passage, where the *best* one is not sure and it answers as probably."""
-    if (best.answers or 0.0) >= SURE:
-        return ()
+    """Return the best sentence of the next passage, where it answers nearly as probably as the *best* one.
+
+    Where that is sure, it is one that says where a rule does not hold.
+    """
     same = {best.chunk_id, *best.near_duplicates}
     others = [chunk for chunk in candidates if chunk.chunk_id not in same]
+    if (best.answers or 0.0) >= SURE:
+        others = [chunk for chunk in others if EXCEPTS.search(best_sentence(chunk))]
     second = max(others, key=lambda chunk: chunk.answers or 0.0, default=None)
     if not second or (second.answers or 0.0) < max(SECOND_SHARE * (best.answers or 0.0), MIN_SECOND):
         return ()

@@ -73,7 +73,7 @@ def _replaces(later: Chunk, best: Chunk) -> bool:
 
     "Ines takes over from Gareth Pell", of the captain Gareth Pell; "Thursdays instead of Fridays".
     """
-    said, before = _best_sentence(later), _best_sentence(best)
+    said, before = best_sentence(later), best_sentence(best)
     values = {token for token in _VALUE.findall(before)[1:] if token not in later.headings}
     return bool(CHANGES.search(said)) and (
         later.similarity > best.similarity or not values.isdisjoint(_VALUE.findall(said))
@@ -96,10 +96,10 @@ def date_of(chunk: Chunk) -> Date:
 def _tells_of_change(chunk: Chunk) -> bool:
     """Whether the best sentence of *chunk* answers, or changes what was so before."""
     answers = chunk.reading is not None and max(chunk.reading.sentences) > chunk.reading.null
-    return answers or bool(CHANGES.search(_best_sentence(chunk)))
+    return answers or bool(CHANGES.search(best_sentence(chunk)))
 
 
-def _best_sentence(chunk: Chunk) -> str:
+def best_sentence(chunk: Chunk) -> str:
     """Return the sentence of *chunk* that answers best, a heading within a line left aside; "" without one."""
     scored = zip(chunk.scores, chunk.sentences, strict=False)
     return max(((score, text) for score, text in scored if len(text.split()) >= FEW_WORDS), default=(0.0, ""))[1]
