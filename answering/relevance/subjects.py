@@ -28,7 +28,7 @@ _AFTER_NOUN = re.compile(
     r"\b(?:in|at|on|of|for|to|with|by|near|from|that|who|which|when|if|where)\b|[,;?.!]", re.IGNORECASE
 )
 
-
+_SAYS_NO_KIND = frozenset("new old little small big large same own main other extra spare free current".split())
 _ARTICLES, _PREPOSITIONS = frozenset("the a an our your".split()), frozenset("for of to in on at from".split())
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*")
 _AMBIGUOUS = frozenset("a am an as at be in is it me no of on or so t was".split())
@@ -158,8 +158,8 @@ def _key_of(noun: str, chunk: Chunk, n: int) -> frozenset[str]:
 
 def _words_before(noun: str, text: str) -> frozenset[str]:
     """Return the content words that stand before *noun* in *text*."""
-    tokens = tokens_of(text)
-    return frozenset(one for one, two in pairwise(tokens) if stem(two) == stem(noun) and is_content(one))
+    pairs = pairwise(tokens_of(text))
+    return frozenset(one for one, two in pairs if stem(two) == stem(noun) and is_content(one)) - _SAYS_NO_KIND
 
 
 def of_other_complement(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int]]:

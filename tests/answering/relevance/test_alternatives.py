@@ -111,6 +111,16 @@ def test_another_name_beside_the_same_noun(question: str, text: str, other: bool
     assert list(about_of(question, [chunk_of(text)]).values()) == [About.ANOTHER if other else About.UNKNOWN]
 
 
+@pytest.mark.parametrize(("first", "other"), [("new", False), ("door", True)])
+def test_a_kind_that_no_passage_names(first: str, *, other: bool) -> None:
+    """Of a wifi key a door key and a bike key tell nothing; a new key may be one."""
+    text = f"The network has a {first} key. Click on the bike key. There is a gate key."
+    about = about_of(
+        "guest wifi key", [chunk_of(text if other else text.replace("bike", "little").replace("gate", "old"))]
+    )
+    assert (set(about.values()) == {About.ANOTHER}) == other
+
+
 def test_sections_that_are_no_records_are_not_compared() -> None:
     """Two sections of running text share a word in their headings and answer, each, what is asked of the other."""
     chunks = [
