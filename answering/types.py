@@ -73,16 +73,14 @@ class About(Enum):
 class Chunk:
     """One retrieved segment of a document, with what was measured of it for the question.
 
-    ``similarity`` is the cosine of question and chunk, as measured. ``keyword`` is BM25 over the highest BM25 the
-    question could reach, in [0, 1]; 0 where the store holds no sparse vectors. ``spans`` are the sentences of ``text``
-    as (start, end) in Unicode code points; ``span_similarities`` the cosine of question and sentence, same order.
-    ``near_duplicates`` are the ids of other retrieved chunks with a cosine above .9. ``about`` tells of each sentence
-    which of several alike it is about; empty where they were not compared. ``reading`` is None if unread;
-    ``can_answer`` tells for each sentence of a read chunk whether it can answer at all. ``scores`` say how well each
-    sentence answers, once assessed, ``base_scores`` how near it is without the reader. ``relevance`` is how surely the
-    chunk is about the question, ``answers`` the probability that it answers; None where it was not assessed.
-    ``dated`` is the date of its document as ISO writes it, "2025-05"; "" where that is not known.
-    ``recognised``: the text is a program's reading of a scanned page.
+    ``similarity`` is the cosine of question and chunk, ``keyword`` BM25 over the highest BM25 the question could reach,
+    in [0, 1], 0 without sparse vectors. ``spans`` are the sentences of ``text`` as (start, end) in Unicode code points;
+    ``span_similarities`` the cosine of question and sentence, same order. ``near_duplicates`` are the ids of other
+    retrieved chunks with a cosine above .9. ``about`` tells of each sentence which of several alike it is about; empty
+    where they were not compared. ``reading`` is None if unread; ``can_answer`` tells for each sentence of a read chunk
+    whether it can answer at all. ``scores`` say how well each sentence answers, once assessed, ``base_scores`` how near
+    it is without the reader; ``relevance`` how surely the chunk is about the question, ``answers`` how probably it
+    answers. ``dated``: the date of its document, "2025-05", or "". ``recognised``: a program read a scanned page.
     """
 
     chunk_id: str

@@ -9,7 +9,7 @@ from answering.evidence.verify import copied
 from answering.extract.sentences import Sentence, answering_sentences, found_sentences, written
 from answering.ports import PassageReader
 from answering.questions.definitions import asked_term
-from answering.relevance.dates import best_sentence, later_section
+from answering.relevance.dates import DATED, best_sentence, later_section
 from answering.relevance.graders import OTHER_LABEL_FACTOR, extractive_confidence
 from answering.relevance.second_reading import MIN_READ_AGAIN, read_again
 from answering.render import cite_by_document, numbered
@@ -155,7 +155,8 @@ def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, ad
     sentences = answering_sentences(fullest, results.question)
     factor = 1.0 if _shows(added, fullest, [sentence.text for sentence in sentences]) else OTHER_LABEL_FACTOR
     sentences += _second(results.question, candidates, best)
-    if later := later_section(relevant, best):
+    dated = any(chunk.dated or DATED.search(f"{chunk.headings} {chunk.source}") for chunk in relevant)
+    if dated and (later := later_section(relevant, best)):
         sentences += answering_sentences(later, results.question, most=1)
     return Extract(
         results.question, sentences, (best.answers or 0.0) * factor, chunk=best, nearer=results.chunks.index(best)

@@ -10,7 +10,7 @@ _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _NAMED = r"(?:jan(?:uary)?|feb(?:ruary)?|march|april|may|june|july|august|sept(?:ember)?|october|november|december)"
 _YEAR = r"(?:19|20)\d\d"
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?\.?"
-_DATED = re.compile(
+DATED = re.compile(
     rf"(?<![^\W_])(?:(?P<day>{_DAY}) (?:of )?(?P<month>{MONTH}),? (?P<year>{_YEAR})"
     rf"|(?P<month2>{MONTH}) (?P<day2>{_DAY}),? (?P<year2>{_YEAR})|(?P<month3>{_NAMED}),? (?P<year3>{_YEAR})"
     rf"|(?P<day4>[0-3]?\d)\.(?P<number4>[01]?\d)\.(?P<year4>{_YEAR})"
@@ -19,20 +19,22 @@ _DATED = re.compile(
 )
 """A day of a year: "13 May 2025", "May 13, 2025", "13.5.2025", "2025-05-13"; or a month: "May 2025", "2025-05"."""
 _ISO = re.compile(r"\d{4}(?:-\d\d){0,2}")
+MAX_DAY = 31
 Date = tuple[int, ...]
 """Year, month and day, 0 for an unknown day; empty for what has no date, which is before all others."""
 
 
 def date_in(text: str) -> Date:
     """Return the first date in *text*; () where it has none."""
-    found = _DATED.search(text)
+    found = DATED.search(text)
     if not found:
         return ()
     parts = {name.rstrip("2345"): value for name, value in found.groupdict().items() if value}
     name = parts.get("month", "")[:3].lower()
     month = _MONTHS.index(name) + 1 if name else int(parts["number"])
     day = re.match(r"\d+", parts.get("day", "0"))
-    return int(parts["year"]), month, int(day[0]) if day else 0
+    date = int(parts["year"]), month, int(day[0]) if day else 0
+    return date if 1 <= month <= len(_MONTHS) and date[2] <= MAX_DAY else ()
 
 
 _VALUE = re.compile(r"\w*\d[\d.,:]*|\b[A-Z]\w+")
@@ -41,7 +43,7 @@ FEW_WORDS = 3
 LATER_SHARE = 0.4
 """Share of its probability to answer from which a later section is quoted beside an earlier one. Not fitted."""
 CHANGES = re.compile(
-    r"\b(?:instead|no longer|any ?more|(?:from )?now|(?:as|with effect) (?:of|from)|again|once more|new|only|need not"
+    r"\b(?:instead|no longer|any ?more|(?:from )?now|(?:as|with effect) (?:of|from)|again|once more|need not"
     r"|decided|resolved|agreed|elected|appointed|successor"
     rf"|(?:from|until|till) (?:\d{{1,2}} )?{MONTH}|until further notice|back to"
     r"|(?:takes?|took|hands?|handed) over|follows|succeeds|steps? down"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from answering.ports import PassageReader
 from answering.questions.definitions import defining_sentences, with_definition
-from answering.relevance.dates import later_than
+from answering.relevance.dates import DATED, later_than
 from answering.relevance.entities import BRIEF, named_gains, names_another, of_others
 from answering.relevance.possible_answers import are_of_kind, is_about_another, possible_answers
 from answering.relevance.things import is_near
@@ -51,7 +51,7 @@ async def read_best(
             chunks = await asyncio.gather(*(_read(reader, results.question, chunk, defined) for chunk in batch))
             read |= {chunk.chunk_id: chunk for chunk in chunks}
             answering = [chunk for chunk in chunks if _answers(chunk.reading)]
-        if answering:
+        if answering and any(chunk.dated or DATED.search(chunk.headings) for chunk in results.chunks):
             later = later_than([*waiting], answering)[:READ_LATER]
             chunks = await asyncio.gather(*(_read(reader, results.question, chunk, defined) for chunk in later))
             read |= {chunk.chunk_id: chunk for chunk in chunks}

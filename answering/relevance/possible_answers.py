@@ -194,7 +194,7 @@ def _lacks_cell(question: str, chunk: Chunk, n: int) -> bool:
 def _lacks_number(question: str, chunk: Chunk, n: int) -> bool:
     """Whether row *n* is empty in the columns that have what *question* measures, or has no number of what it counts.
 
-    The number stands beside the name of what is counted, or in its column.
+    The number stands beside the name of what is counted, in its column, or in the row that is named so.
     """
     header = table_header(chunk, n)
     if not header:
@@ -205,7 +205,9 @@ def _lacks_number(question: str, chunk: Chunk, n: int) -> bool:
         return not any(value for at in columns for value in row[at : at + 1])
     noun = counted_noun(question) if ASKS_HOW_MANY.search(question) and not measures(question) else ""
     numbers = [f"{name} {value}" for name, value in zip(names, row, strict=False) if re.search(r"\d", value)]
-    return bool(noun) and not any(noun in stems(number) for number in numbers)
+    own = [stems(value) for value in row if not re.search(r"\d", value)]
+    counted = [*map(stems, numbers), *(own if numbers else ())]
+    return bool(noun) and not any(noun in said for said in counted)
 
 
 def has_kind(question: str, text: str) -> bool:

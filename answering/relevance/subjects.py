@@ -118,7 +118,7 @@ def of_unknown_kind(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[in
     known = _known(chunks)
     spelled = frozenset(word for chunk in chunks for word in words(f"{chunk.headings}\n{chunk.text}"))
     for word, noun in pairwise(tokens_of(question)):
-        if not (is_content(word) and is_content(noun)) or is_number(word) or word in spelled:
+        if not (is_content(word) and is_content(noun)) or is_number(word) or noun.isdigit() or word in spelled:
             continue
         headed = {at: _words_before(noun, chunk.section or "") for at, chunk in enumerate(chunks)}
         kinds = {

@@ -22,7 +22,9 @@ _BAR = re.compile(r"(?<!\\)\|")
 _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 _MONTHS = "January February March April May June July August September October November December".split()
 _FULL = {name[:3].lower(): name for name in (*_DAYS, *_MONTHS)}
-_SHORT = re.compile(rf"({'|'.join(_FULL)}|tues|thurs?|sept)\b\.?", re.IGNORECASE)
+_SHORT = re.compile(rf"\b({'|'.join(_FULL)}|tues|thurs?|sept)\b\.?", re.IGNORECASE)
+_DAY_OF = re.compile(rf"\A{_SHORT.pattern}(?=[ ,/–-]+(?:\d|{_SHORT.pattern}|and\b))", re.IGNORECASE)
+"""A short day or month that opens a cell, before a date or another one: "Sun 13 July", "Tue, Thu"."""
 MIN_SHORT = 2
 """Names of a table's columns that open with a short day or month, at the least: "Sat" alone may be another word."""
 MAX_LINES = 6
@@ -126,7 +128,10 @@ def filled_columns(chunk: Chunk, n: int) -> str:
 
 def labelled(header: str, row: str) -> str:
     """Return the cells of *row* after their columns' names, "Plan: Basic; Price: $5"; a longer row as it is."""
-    names, values = _in_full(cells(header)), cells(row)
+    names, values = (
+        _in_full(cells(header)),
+        [_SHORT.sub(_full, cell) if _DAY_OF.match(cell) else cell for cell in cells(row)],
+    )
     values += [""] * (len(names) - len(values))  # as in GitHub's Markdown, cells that are missing at the end are empty
     if len(names) != len(values) or len(values) < 2:
         return row
@@ -137,7 +142,11 @@ def _in_full(names: list[str]) -> list[str]:
     """Return the *names* of columns with days and months in full, "Wed 14" as "Wednesday 14", where two are short."""
     if sum(bool(_SHORT.match(name)) for name in names) < MIN_SHORT:
         return names
-    return [_SHORT.sub(lambda found: _FULL[found[1].lower()[:3]], name) for name in names]
+    return [_SHORT.sub(_full, name) for name in names]
+
+
+def _full(short: re.Match[str]) -> str:
+    return _FULL[short[1].lower()[:3]]
 
 
 def row_with_column_names(chunk: Chunk, n: int) -> str:

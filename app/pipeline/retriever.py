@@ -16,10 +16,9 @@ from langchain_core.embeddings import Embeddings
 from answering.questions.sections import ASKS_SECTION, asked_section, document_with, sentences_of_section
 from answering.questions.spelling import corrected
 from answering.relevance.alternatives import compared
-from answering.relevance.counted_rows import ASKS_COUNT, count_rows, may_count
-from answering.relevance.extremes import ASKS_EXTREME, extreme_rows, may_compare
+from answering.relevance.counted_rows import ASKS_COUNT
 from answering.relevance.features import promise
-from answering.relevance.listed_rows import ASKS_LIST, listed_rows, may_list
+from answering.relevance.listed_rows import ROWS_ASKED
 from answering.text.sentences import Span, sentence_spans
 from answering.text.terms import question_stems, rare_words
 from answering.types import Chunk, FoundSentences, Question, SubqueryResults
@@ -43,12 +42,6 @@ MAX_WHOLE = 100
 """Chunks of the longest document that is seen whole: whose rows are counted, or whose section is looked up."""
 MAX_SENTENCES = 256
 """Most sentences embedded for one question; chunks past that get none, to bound the delay."""
-ROWS_ASKED = (
-    (ASKS_COUNT, may_count, count_rows),
-    (ASKS_EXTREME, may_compare, extreme_rows),
-    (ASKS_LIST, may_list, listed_rows),
-)
-"""Questions for rows of a table: whether a chunk has such rows, and how they are found among those of its document."""
 Searched = tuple[str, HybridQuery, list[Candidate]]
 """A question, its query, and its best candidates."""
 Sentences = tuple[tuple[Span, ...], Vectors | None]

@@ -34,10 +34,11 @@ def file_fields(path: Path, source: str) -> dict[str, JsonValue]:
 def date_field(document: LoadedDocument) -> dict[str, JsonValue]:
     """Return the date of a document as ``dated``: of its front matter, name or title, or in its first lines.
 
-    A message has it in its head, minutes and letters above their text. Nothing where there is none.
+    A message has it in its head, minutes and letters above their text; tables and lists have those of other things.
     """
     names = [str(document.metadata.get("date", "")), document.source, document.title]
-    heads = [block.text[:MAX_HEAD_CHARS] for block in document.blocks[:HEAD_BLOCKS]]
+    opening = [block for block in document.blocks[:HEAD_BLOCKS] if block.kind == "prose"]
+    heads = [f"{block.chapter} {block.section} {block.text}"[:MAX_HEAD_CHARS] for block in opening]
     date = next(filter(None, map(date_in, [*names, *heads])), ())
     year = _YEAR.search(" ".join(names))
     found = "-".join(f"{part:02d}" for part in date if part) or (year[0] if year else "")

@@ -76,6 +76,9 @@ def labelled_entries(rows: Sequence[Sequence[str]]) -> str:
     first, *others = table or [[]]
     if len(table) < 2 or len(first) < 2 or len({*map(len, table)}) > 1:
         return ""
+    if len(first) > 2 and all(label.endswith(":") for row in table for label in row[::2] if label):  # several in a row
+        pairs = [row[at : at + 2] for row in table for at in range(0, len(row) - 1, 2)]
+        return "\n".join(f"- {entry_line(label, value)}" for label, value in pairs if label)
     if len(first) == 2:
         ending = 2 * sum(label.endswith(":") for label, _ in table) > len(table)
         addressed = any(_ADDRESS.search(value) for _, value in table) and len({*map(_kind, others)}) > 1

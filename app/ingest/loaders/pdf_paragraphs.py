@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from app.ingest.loaders.pdf_lines import Segment, rows, text_of
 from app.ingest.loaders.running_lines import EdgeLine, note_of, running_lines
+from app.ingest.loaders.text_lines import LABELLED
 
 MAX_HEADING_CHARS = 150
 SHORT, MIN_FULL = 0.6, 60
@@ -55,7 +56,9 @@ def paragraphs(lines: Sequence[Line], body: float, *, opens_page: bool) -> list[
     groups: list[list[Line]] = []
     number = 0  # of the last item
     for line in lines:
-        if groups and _continues(groups[-1][-1], line, usual, body) and not _is_item(line.text, number):
+        labelled = groups and LABELLED.match(groups[-1][0].text) and LABELLED.match(line.text)
+        goes_on = groups and _continues(groups[-1][-1], line, usual, body)
+        if goes_on and not labelled and not _is_item(line.text, number):
             groups[-1].append(line)
         else:
             groups.append([line])

@@ -17,7 +17,7 @@ from app.ingest.loaders.text_headings import (
     numbered_heads,
     text_margin,
 )
-from app.ingest.loaders.text_lines import LineJoiner, joined_lines, led_entries
+from app.ingest.loaders.text_lines import LABELLED, LineJoiner, joined_lines, led_entries
 from app.ingest.loaders.text_pages import Paragraph, paragraphs
 from app.ingest.loaders.text_tables import parts_of
 
@@ -28,7 +28,6 @@ _LEVELS = {"=": 1, "-": 2, "#": 1}
 _ITEM = re.compile(r"\s*(?:[-*+•‣◦]|\(?\d{1,3}[.)]|\(?[a-z]\)|\([ivx]{2,4}\))\s+\S")
 _MARKER = re.compile(r"^\s*(?:[-*+•‣◦o]|\(?\d{1,3}[.)]|\(?[a-z]\)|\([ivx]{2,4}\))\s+")
 _LETTER_BULLET = re.compile(r"^(\s*)o {2,}(?=\S)")
-_LABEL = re.compile(r"\s*[A-Z][\w/-]*(?: [\w/-]+){0,3}: +\S")
 FULL_LINE = 60  # columns that a line of wrapped text reaches in a text with a margin
 
 
@@ -102,11 +101,11 @@ def _after_ruled(outline: Outline, lines: list[str], page: int | None) -> list[s
 
 def _runs(lines: list[str], margin: int, width: int) -> Iterator[list[str]]:
     """Yield runs of wrapped lines: one far shorter than ``width``, or "Label: value" above another, ends its run."""
-    kept = width < FULL_LINE or indent_of(lines[0]) > margin or any(ALIGNED.search(line.strip()) for line in lines)
+    kept = indent_of(lines[0]) > margin or any(ALIGNED.search(line.strip()) for line in lines)
     start = 0
     for at, (line, below) in enumerate(pairwise([] if kept else lines), 1):
         short = len(line) < width // 2 and not below.lstrip()[0].islower() and line[-1] != "-"
-        ends = short or (_LABEL.match(line) and _LABEL.match(below))
+        ends = (short and width >= FULL_LINE) or (LABELLED.match(line) and LABELLED.match(below))
         if ends and indent_of(below) <= margin and not _ITEM.match(below):
             yield lines[start:at]
             start = at

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice, pairwise
 
-from app.ingest.loaders.header_rows import filled, has_digit, is_numeric, opens_with_quantity
+from app.ingest.loaders.header_rows import entry_line, filled, has_digit, is_numeric, opens_with_quantity
 from app.ingest.loaders.outline import indent_of
 
 _RULE = re.compile(r"[\s|+:]*[-=_]{2}[\s|+:=_-]*")
@@ -18,16 +18,23 @@ Part = tuple[list[str], list[list[str]]]
 
 
 def parts_of(lines: Sequence[str]) -> Iterator[Part]:
-    """Yield the lines of a paragraph in parts: a table, with its header first, and what stands above and below it."""
+    """Yield the lines of a paragraph in parts: a table, with its header first, and what stands above and below it.
+
+    The rows of a table without a header are items of a list: ``- Key cutting: mortice, £7``.
+    """
     start, end = _widest(lines)
     within = lines[start:end]
-    rows = _by_bars(within) or _by_tabs(within) or _by_spaces(within) or _pairs(within)
+    framed = _by_bars(within) or _pairs(within)
+    rows = framed or _by_tabs(within) or _by_spaces(within)
     if not rows:
         yield list(lines), []
         return
     if start:
         yield list(lines[:start]), []
-    yield [], rows
+    if framed or _has_header(rows, ruled=len(within) > 1 and _is_rule(within[1])):
+        yield [], rows
+    else:
+        yield [f"- {entry_line(row[0], ', '.join(filter(None, row[1:])))}" for row in rows], []
     if end < len(lines):
         yield list(lines[end:]), []
 
@@ -78,16 +85,19 @@ def _by_bars(lines: Sequence[str]) -> list[list[str]]:
 
 
 def _by_tabs(lines: Sequence[str]) -> list[list[str]]:
-    """Return the cells of lines that tabs part into as many columns each, below a row that names them."""
-    rows = [[cell.strip() for cell in re.split("\t+", line.strip())] for line in lines if not _is_rule(line)]
-    same = len({len(row) for row in rows}) == 1 and len(rows) >= MIN_ROWS and len(rows[0]) > 1
-    return rows if same and _is_table(rows, ruled=False) else []
+    """Return the cells of lines that tabs part into as many columns each."""
+    for tabs in ("\t", "\t+"):
+        rows = [[cell.strip() for cell in re.split(tabs, line.rstrip())] for line in lines if not _is_rule(line)]
+        if len({*map(len, rows)}) == 1:
+            return rows if _are_rows(rows) else []
+    return []
 
 
 def _by_spaces(lines: Sequence[str]) -> list[list[str]]:
-    """Return the cells of lines whose columns are parted by spaces in every line, below a row that names them.
+    """Return the cells of lines whose columns are parted by spaces in every line.
 
-    A line with nothing in its first column goes on with the row above it, but for one below a rule.
+    A line with nothing in its first column goes on with the row above it, but for one below a rule; where all its other
+    columns are filled, it is a row of the same group.
     """
     rows: list[list[str]] = []
     below_rule = True
@@ -95,13 +105,15 @@ def _by_spaces(lines: Sequence[str]) -> list[list[str]]:
         if _is_rule(line):
             below_rule = True
             continue
+        is_full = len(cells) > 2 and all(cells[1:]) and (len(rows) > 1 or any(map(has_digit, cells)))
         if cells[0] or below_rule:
             rows.append(cells)
+        elif is_full:
+            rows.append([rows[-1][0], *cells[1:]])
         else:
             rows[-1] = [" ".join(filter(None, pair)) for pair in zip(rows[-1], cells, strict=True)]
         below_rule = False
-    ruled = len(lines) > 1 and _is_rule(lines[1])
-    return rows if _is_table(rows, ruled=ruled) else []
+    return rows if _are_rows(rows, least=2 if len(lines) > 1 and _is_rule(lines[1]) else MIN_ROWS) else []
 
 
 def _cut(lines: Sequence[str]) -> list[list[str]]:
@@ -119,17 +131,25 @@ def _cut(lines: Sequence[str]) -> list[list[str]]:
     return [[line[start:end].strip() for start, end in pairwise([*starts, max(width, 1)])] for line in lines]
 
 
-def _is_table(rows: Sequence[Sequence[str]], *, ruled: bool) -> bool:
-    """Whether *rows* are those of a table: its first names the columns, and most of the others have two cells."""
-    if len(rows) < (2 if ruled else MIN_ROWS) or len(rows[0]) < 2:
+def _are_rows(rows: Sequence[Sequence[str]], least: int = MIN_ROWS) -> bool:
+    """Whether *rows* are those of a table: most of them have two cells, and the others name a group."""
+    if len(rows) < least or len(rows[0]) < 2:
         return False
+    full = [row for row in rows[1:] if filled(row) > 1]
+    return 2 * len(full) > len(rows) - 1 and all(row[0] for row in rows[1:] if row not in full)
+
+
+def _has_header(rows: Sequence[Sequence[str]], *, ruled: bool) -> bool:
+    """Whether the first of *rows* names the columns: above a rule, or by words that the columns do not hold.
+
+    A price beside its label names none, and is a row of a list all the same (``table_block``).
+    """
     header, *data = rows
     full = [row for row in data if filled(row) > 1]
-    if not all(header[1:]) or 2 * len(full) <= len(data) or not all(row[0] for row in data if row not in full):
-        return False
-    if ruled or (len(header) == 2 and opens_with_quantity(header[1])):
+    if (ruled and all(header[1:])) or (len(header) == 2 and opens_with_quantity(header[1])):
         return True
-    names = not any(map(has_digit, header[1:])) and len(set(header)) == len(header)
+    names = all(cell and (not has_digit(cell) or not is_numeric(full, at)) for at, cell in enumerate(header) if at)
+    names &= len(set(header)) == len(header)
     return names and (len(header) > 2 or is_numeric(full, 1) or all(cell.isupper() for cell in header))
 
 

@@ -57,15 +57,50 @@ def test_prices_without_a_header_are_a_list(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "lines",
+    ("drawn", "items"),
     [
-        "Solid blue       ready\nBlinking amber   blocked\nRed              stopped",
-        "  garden ingest docs    reads them\n  garden ask            answers",
+        (
+            "Solid blue       ready\nBlinking amber   blocked\nRed              stopped\n",
+            "- Solid blue: ready\n- Blinking amber: blocked\n- Red: stopped",
+        ),
+        (
+            "Keys    Mortice   £7.00  at once\n        Yale      £4.50  at once\nShears  Sharp     £6.50  next day\n",
+            "- Keys: Mortice, £7.00, at once\n- Keys: Yale, £4.50, at once\n- Shears: Sharp, £6.50, next day",
+        ),
+        (
+            "Skelby      0642   0712\nColdbeck    0651   0721\nHospital    0715   0749\n",
+            "- Skelby: 0642, 0712\n- Coldbeck: 0651, 0721\n- Hospital: 0715, 0749",
+        ),
     ],
 )
-def test_aligned_lines_without_a_header_stay_lines(lines: str, tmp_path: Path) -> None:
-    """No row is taken for the names of columns that are none."""
+def test_rows_without_a_header_are_items(drawn: str, items: str, tmp_path: Path) -> None:
+    """Each is a sentence of its own, and none is lost as the names of columns; a group's name is in all its rows."""
+    assert read(drawn, tmp_path / "a.txt") == [items]
+
+
+def test_two_aligned_lines_stay_lines(tmp_path: Path) -> None:
+    """They are too few for a table."""
+    lines = "  garden ingest docs    reads them\n  garden ask            answers"
     assert read(f"{lines}\n", tmp_path / "a.txt") == [lines]
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        "            3 Mar       10 Mar\nWelcome     Joan P.     Beth W.\nCoffee      Anil K.     Ruth O.\n",
+        "\t3 Mar\t10 Mar\nWelcome\tJoan P.\tBeth W.\nCoffee\tAnil K.\tRuth O.\n",
+    ],
+)
+def test_dates_may_name_columns(drawn: str, tmp_path: Path) -> None:
+    """Of a rota: below them are no numbers."""
+    table = "|  | 3 Mar | 10 Mar |\n| Welcome | Joan P. | Beth W. |\n| Coffee | Anil K. | Ruth O. |"
+    assert read(drawn, tmp_path / "a.txt") == [table]
+
+
+def test_labels_with_values_are_lines_of_their_own(tmp_path: Path) -> None:
+    """Also in a narrow text: the value of one is none of the next."""
+    text = "Emergency (no heat, flood): 4 hours\nUrgent (leak, lock): 2 working days\nRoutine: 20 days\n"
+    assert read(text, tmp_path / "a.txt") == text.strip().split("\n")
 
 
 def test_rows_wrapped_grouped_and_summed_up(tmp_path: Path) -> None:
