@@ -33,7 +33,7 @@ WORDS_FOR_ROWS = frozenset(
 """Words that say nothing about which rows are meant."""
 _VERBS = frozenset(map(stem, "contain include need require have offer use allow accept provide take".split()))
 """Verbs between what the rows are and the column that has to say yes."""
-_YES, _NO = frozenset({"yes", "y", "x", "✓", "✔", "true"}), frozenset({"no", "n", "", "-", "–", "—", "✗", "false"})
+YES, NO = frozenset({"yes", "y", "x", "✓", "✔", "true"}), frozenset({"no", "n", "", "-", "–", "—", "✗", "false"})
 
 Stems = frozenset[str]
 
@@ -53,7 +53,7 @@ def count_rows(question: str, chunks: Sequence[Chunk]) -> tuple[FoundSentences, 
     rows that are asked for too.
     """
     tables = tables_of(in_order(chunks))
-    counted = [(table, rows) for table in tables if (rows := _matching(question, table))]
+    counted = [(table, rows) for table in tables if (rows := matching_rows(question, table))]
     if len(counted) != 1:
         return ()
     table, rows = counted[0]
@@ -73,7 +73,7 @@ def in_order(chunks: Sequence[Chunk]) -> list[Chunk]:
 
 def may_count(question: str, chunk: Chunk) -> bool:
     """Whether *chunk* alone has rows that *question* counts."""
-    return any(_matching(question, table) for table in tables_of([chunk]))
+    return any(matching_rows(question, table) for table in tables_of([chunk]))
 
 
 def has_rows_to_count(question: str, chunk: Chunk) -> bool:
@@ -128,7 +128,7 @@ def _names_numbers(table: Table) -> bool:
     )
 
 
-def _matching(question: str, table: Table) -> list[tuple[Chunk, int]]:
+def matching_rows(question: str, table: Table) -> list[tuple[Chunk, int]]:
     """Return the rows of *table* that have the values which *question* names; none where it is not certain which."""
     width = len(table.header)
     rows = [cells(chunk.sentences[n]) for chunk, n in table.rows]
@@ -165,10 +165,10 @@ def values_asked(column: Sequence[str], name: Stems, question: str) -> frozenset
     """Return the values of *column* that are asked for; None where a cell may be meant or not."""
     asked, all_asked = content(question), {*words(question)}
     flags = {cell.lower() for cell in column}
-    if any(words(cell) and not content(cell) and {*words(cell)} <= all_asked for cell in flags - _YES - _NO):
+    if any(words(cell) and not content(cell) and {*words(cell)} <= all_asked for cell in flags - YES - NO):
         return None  # "on", "May"
-    if name and name <= asked and flags <= _YES | _NO:
-        return frozenset(cell for cell in column if cell.lower() in _YES)
+    if name and name <= asked and flags <= YES | NO:
+        return frozenset(cell for cell in column if cell.lower() in YES)
     told_apart = {cell: content(cell) - name or content(cell) for cell in column}  # "ground floor", of a column Floor
     stems_of_cells = {cell: frozenset(map(stem, words(cell))) for cell in column if told_apart[cell] & asked}
     chosen = {

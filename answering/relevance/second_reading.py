@@ -5,8 +5,10 @@ from math import log1p
 
 from answering.ports import PassageReader
 from answering.relevance.graders import OTHER_LABEL_FACTOR, Logistic, logit
+from answering.relevance.listed_rows import ASKS_LIST
 from answering.relevance.possible_answers import are_of_kind
 from answering.relevance.rivals import is_of_rival
+from answering.text.blocks import is_row
 from answering.text.context import antecedents, texts_to_read
 from answering.types import Chunk, Passage
 
@@ -28,8 +30,8 @@ async def read_again(
     """Return how probably the best sentence of *chunk* is right, in [0, 1], which *answers* was when it was first read.
 
     It is read alone, but for what its pronoun refers to. Of one that names a rival of what is asked for little is left,
-    unless it holds of that, too; and of any where the question has a name that is in none of *chunks*. *nearer*: how
-    many passages are nearer. Raises ``ReadingFailed``.
+    unless it holds of that, too; of any where the question has a name that is in none of *chunks*; and of a row that
+    does not answer. *nearer*: how many passages are nearer. Raises ``ReadingFailed``.
     """
     of_kind = are_of_kind(question, chunk)
     best = max(range(len(of_kind)), key=lambda n: (of_kind[n], chunk.scores[n]))
@@ -37,5 +39,14 @@ async def read_again(
     reading = await reader.read(question, alone)
     margin = max(-LARGEST_MARGIN, min(LARGEST_MARGIN, reading.sentences[-1] - reading.null))
     probability = READ_TWICE.probability({"answers": logit(answers), "alone": margin, "nearer": log1p(nearer)})
-    of_rival = await is_of_rival(reader, question, chunk, best, chunks)
-    return probability * OTHER_LABEL_FACTOR if of_rival else probability
+    refuted = await is_of_rival(reader, question, chunk, best, chunks) or _is_any_row(question, chunk, best)
+    return probability * OTHER_LABEL_FACTOR if refuted else probability
+
+
+def _is_any_row(question: str, chunk: Chunk, n: int) -> bool:
+    """Whether sentence *n* is a row that does not answer by the reader, of a table of which *question* asks for some.
+
+    The table answers "Which items are sold out?", and so the first of its rows does, which is in stock.
+    """
+    refused = chunk.reading is not None and chunk.reading.sentences[n] < chunk.reading.null
+    return refused and is_row(chunk, n) and bool(ASKS_LIST.search(question))
