@@ -156,7 +156,7 @@ def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, ad
     factor = 1.0 if _shows(added, fullest, [sentence.text for sentence in sentences]) else OTHER_LABEL_FACTOR
     sentences += _second(results.question, candidates, best)
     dated = any(chunk.dated or DATED.search(f"{chunk.headings} {chunk.source}") for chunk in relevant)
-    if dated and (later := later_section(relevant, best)):
+    if dated and (later := later_section(results.question, relevant, best)):
         sentences += answering_sentences(later, results.question, most=1)
     return Extract(
         results.question, sentences, (best.answers or 0.0) * factor, chunk=best, nearer=results.chunks.index(best)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from answering.relevance.entities import MONTH
+from answering.text.terms import question_stems, vocabulary
 from answering.types import Chunk
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
@@ -55,8 +56,8 @@ CHANGES = re.compile(
 """Words of a sentence that changes what was so before: "goes up from 25 to 30 euros", "is no longer allowed"."""
 
 
-def later_section(chunks: Sequence[Chunk], best: Chunk) -> Chunk | None:
-    """Return the last of those of later sections and documents than *best*, of *chunks*, that may answer as well.
+def later_section(question: str, chunks: Sequence[Chunk], best: Chunk) -> Chunk | None:
+    """Return the last of the later sections and documents than *best*, of *chunks*, that may answer *question* as well.
 
     Minutes may take a decision back, a release may change a default. Those of another document may change what one
     with an earlier date, or with none, says: their best sentence answers, or tells of a change. None where no later
@@ -66,20 +67,23 @@ def later_section(chunks: Sequence[Chunk], best: Chunk) -> Chunk | None:
     later = [chunk for chunk in chunks if chunk.scores and date_of(chunk) > date]
     later = [chunk for chunk in later if (date and chunk.document_id == best.document_id) or _tells_of_change(chunk)]
     least = LATER_SHARE * (best.answers or 0.0)
-    likely = [chunk for chunk in later if (chunk.answers or 0.0) >= least or _replaces(chunk, best)]
+    likely = [chunk for chunk in later if (chunk.answers or 0.0) >= least or _replaces(question, chunk, best)]
     return max(likely, key=date_of, default=None)
 
 
-def _replaces(later: Chunk, best: Chunk) -> bool:
-    """Whether *later* tells of a change of what the best sentence of *best* says: it is nearer, or repeats a value.
+def _replaces(question: str, later: Chunk, best: Chunk) -> bool:
+    """Whether *later* tells of a change of what the best sentence of *best* says.
 
-    "Ines takes over from Gareth Pell", of the captain Gareth Pell; "Thursdays instead of Fridays".
+    It is nearer to *question* and has a third of its words, or repeats a value of that sentence: "Ines takes over from
+    Gareth Pell", of the captain Gareth Pell; "Thursdays instead of Fridays".
     """
     said, before = best_sentence(later), best_sentence(best)
+    if not CHANGES.search(said):
+        return False
+    asked, has = frozenset(question_stems(question)), vocabulary(f"{later.headings}\n{said}")
     values = {token for token in _VALUE.findall(before)[1:] if token not in later.headings}
-    return bool(CHANGES.search(said)) and (
-        later.similarity > best.similarity or not values.isdisjoint(_VALUE.findall(said))
-    )
+    is_nearer = later.similarity > best.similarity and 3 * len(asked & has) >= len(asked)
+    return is_nearer or not values.isdisjoint(_VALUE.findall(said))
 
 
 def later_than(chunks: Sequence[Chunk], found: Sequence[Chunk]) -> list[Chunk]:

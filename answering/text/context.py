@@ -24,7 +24,18 @@ _LIMITS = re.compile(
 """A sentence that says where the one before it ends or does not hold: by what opens it, or by what it says of it."""
 LONGEST_LABEL, LONGEST_LEAD = 5, 2
 """Words of an item that is no more than a label of those below it, and of a paragraph's first sentence: "Dogs."."""
-_PROPOSES = re.compile(r"\b(?:propos(?:ed|al)|suggested|requested|asked (?:for|that|whether)|moved that|motion)\b")
+_PROPOSES = re.compile(
+    r"\b(?:propos(?:ed|al)|suggest(?:ed|ion)|requested|wanted|thought|had asked|asked (?:for|that|whether)"
+    r"|moved that|motion)\b"
+)
+_OUTCOME = re.compile(
+    r"\b(?:agreed|carried|accepted|approved|decided|reject\w*|refused|defeated|withdrawn|dropped|turned down|put off"
+    r"|said no|against|stays?|remains?|stands?|(?:left|leave it) as it is|no (?:action|change)|not (?:taken|seconded))"
+    r"\b",
+    re.IGNORECASE,
+)
+MAX_FOLLOWING = 3
+"""Sentences after a proposal among which is what became of it."""
 _LABEL = re.compile(r"[^:.;|]{1,40}:(?=\s)")
 """What an item is about, as it opens: "**Excel II**: two days from 22 September. Fee 290 euros."."""
 _REFERS = frozenset("it its he his she her they them their this that these those such there".split())
@@ -134,9 +145,14 @@ def limits_of(chunk: Chunk, n: int) -> list[int]:
 
     So does what became of a proposal: "Dev proposed 15 pounds. This was defeated."
     """
-    follows = n + 1 < len(chunk.spans) and "\n\n" not in before(chunk, n + 1) and not bullet(chunk, n + 1)
-    limits = follows and (_LIMITS.match(chunk.sentences[n + 1]) or _PROPOSES.search(chunk.sentences[n]))
-    return [n + 1] if limits else []
+    sentences, last = chunk.sentences, n
+    while last + 1 < len(sentences) and "\n\n" not in before(chunk, last + 1) and not bullet(chunk, last + 1):
+        last += 1
+    following = [*range(n + 1, last + 1)][:MAX_FOLLOWING]
+    if following and _PROPOSES.search(sentences[n]) and not _OUTCOME.search(sentences[n]):
+        outcome = next((at for at in following if _OUTCOME.search(sentences[at])), following[0])
+        return [at for at in following if at <= outcome]
+    return following[:1] if following and _LIMITS.match(sentences[following[0]]) else []
 
 
 def between(chunk: Chunk, chosen: Collection[int]) -> list[int]:

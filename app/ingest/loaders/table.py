@@ -8,6 +8,7 @@ from warnings import catch_warnings
 
 from app.ingest.documents import LoadedDocument, SkippedFile
 from app.ingest.loaders.fields import date_field, file_fields
+from app.ingest.loaders.run_in_headings import with_run_in_headings
 from app.ingest.loaders.source_code import LANGUAGES, LOG, SETTINGS
 from app.ingest.loaders.text_encoding import Unreadable
 from app.providers.plugins import registered
@@ -58,6 +59,7 @@ def load_file(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile]
             if isinstance(document, LoadedDocument):
                 metadata = fields | document.metadata | date_field(document)
                 document = document.model_copy(update={"metadata": metadata})
+                document = with_run_in_headings(document) if "dated" in metadata else document
             yield document
         return
     except Unreadable as error:

@@ -7,6 +7,8 @@ import pytest
 from answering.relevance.dates import LATER_SHARE, date_in, date_of, later_section
 from answering.types import Chunk, ReadPassage
 
+QUESTION = "Is the boathouse open?"
+
 
 def chunk(section: str, answers: float = 1.0, document: str = "d", chapter: str | None = None) -> Chunk:
     return Chunk(section, document, "", "It is so.", chapter=chapter, section=section, answers=answers, scores=(1.0,))
@@ -25,17 +27,17 @@ def chunk(section: str, answers: float = 1.0, document: str = "d", chapter: str 
 def test_the_later_date_is_found_in_any_writing(earlier: str, later: str) -> None:
     """Day and month in either order, or as ISO writes it; never the other way round."""
     one, other = chunk(earlier), chunk(later)
-    assert later_section([one, other], one) is other
-    assert later_section([one, other], other) is None
-    assert later_section([chunk("Fixed", chapter=later)], chunk("Added", chapter=earlier)) is not None
+    assert later_section(QUESTION, [one, other], one) is other
+    assert later_section(QUESTION, [one, other], other) is None
+    assert later_section(QUESTION, [chunk("Fixed", chapter=later)], chunk("Added", chapter=earlier)) is not None
 
 
 def test_it_is_of_the_same_document_and_may_answer() -> None:
     """Another document, a section without a date, and one that hardly answers, take nothing back."""
     best = chunk("11 February 2025")
-    assert later_section([chunk("13 May 2025", document="other"), chunk("Notes")], best) is None
-    assert later_section([chunk("13 May 2025", answers=LATER_SHARE - 0.01)], best) is None
-    assert later_section([chunk("13 May 2025")], chunk("Notes")) is None
+    assert later_section(QUESTION, [chunk("13 May 2025", document="other"), chunk("Notes")], best) is None
+    assert later_section(QUESTION, [chunk("13 May 2025", answers=LATER_SHARE - 0.01)], best) is None
+    assert later_section(QUESTION, [chunk("13 May 2025")], chunk("Notes")) is None
 
 
 def decided(text: str, section: str = "", answers: float = 1.0, document: str = "other", title: str = "") -> Chunk:
@@ -56,7 +58,7 @@ def decided(text: str, section: str = "", answers: float = 1.0, document: str = 
 @pytest.mark.parametrize("best", [chunk("Rules"), chunk("12 March 2023")])
 def test_a_later_document_may_change_what_another_says(later: Chunk, best: Chunk) -> None:
     """What a handbook without a date says, too; the date is in a heading, the title or the name of the file."""
-    assert later_section([best, later], best) is later
+    assert later_section(QUESTION, [best, later], best) is later
 
 
 @pytest.mark.parametrize(
@@ -71,13 +73,13 @@ def test_a_later_document_may_change_what_another_says(later: Chunk, best: Chunk
 def test_another_document_changes_nothing_without_saying_so(other: Chunk) -> None:
     """It tells of a change, has a later date, and may answer."""
     best = chunk("12 March 2023")
-    assert later_section([best, other], best) is None
+    assert later_section(QUESTION, [best, other], best) is None
 
 
 def test_of_several_later_ones_the_last_counts() -> None:
     """Whichever answers more surely: it was decided last."""
     first, last = decided("It is closed now.", "3 May 2024", 0.9), decided("It is open again.", "7 June 2024", 0.5)
-    assert later_section([last, first], chunk("Rules", 0.9)) is last
+    assert later_section(QUESTION, [last, first], chunk("Rules", 0.9)) is last
 
 
 @pytest.mark.parametrize(
@@ -111,14 +113,14 @@ def test_the_date_of_a_document_counts_unless_its_headings_have_one() -> None:
 def test_a_change_may_answer_less_well_where_it_repeats_what_was_so(said: str) -> None:
     """Nothing else says so clearly that it is about the same thing."""
     best = replace(decided("The captain is Gareth Pell.", "Officers"), similarity=0.6)
-    assert later_section([best, decided(said, "9 April 2024", LATER_SHARE - 0.2)], best) is not None
+    assert later_section(QUESTION, [best, decided(said, "9 April 2024", LATER_SHARE - 0.2)], best) is not None
     other = decided("Ines Bell takes over from Ann Day in May.", "9 April 2024", LATER_SHARE - 0.2)
-    assert later_section([best, other], best) is None
+    assert later_section(QUESTION, [best, other], best) is None
 
 
 def test_a_later_passage_that_answers_needs_no_word_of_change() -> None:
     """Where the reader finds its answer in it."""
     later = decided("A place costs 1,040 pounds.", "9 April 2024")
-    assert later_section([later], chunk("Fees")) is None
+    assert later_section(QUESTION, [later], chunk("Fees")) is None
     answering = replace(later, reading=ReadPassage((1.0,), 0.0, 1.0))
-    assert later_section([answering], chunk("Fees")) is answering
+    assert later_section(QUESTION, [answering], chunk("Fees")) is answering

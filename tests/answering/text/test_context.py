@@ -79,3 +79,7 @@ def test_what_became_of_a_proposal_follows_it() -> None:
     """ "This was defeated" may be what answers."""
     assert limits_of(chunk_of("Dev proposed 15 pounds for each hour. This was defeated."), 0) == [1]
     assert limits_of(chunk_of("Dev paid 15 pounds for each hour. This was too much."), 0) == []
+    later = "Tom thought hire ought to go up. The others felt that it would cost parties. Left as it is. Tea is 50p."
+    assert limits_of(chunk_of(later), 0) == [1, 2]
+    assert limits_of(chunk_of("Tom wanted £220 for it. Ann did not. So did Bo. Cy slept. It stays."), 0) == [1]
+    assert limits_of(chunk_of("The idea that Tom suggested was dropped. Tea is 50p."), 0) == []

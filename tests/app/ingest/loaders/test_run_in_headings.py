@@ -1,0 +1,42 @@
+"""Paragraphs of minutes that open with a heading are sections; other paragraphs are not taken apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.app.ingest.conftest import load_one
+
+ROOF = "The slates are done, and the final bill was £6,420."
+DOORS = "The public is let in 45 minutes ahead of each film from October."
+HIRE = "Tom thought private hire ought to go up. Left as it is."
+MARKDOWN = f"# Minutes, 10 September 2024\n\n**Roof.** {ROOF}\n\n**Opening of doors.** {DOORS}\n\n**Hire:** {HIRE}\n"
+TEXT = f"Minutes of 10 September 2024\n\n1. Roof. {ROOF}\n2. Opening of doors. {DOORS}\n3. Hire. {HIRE}\n"
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.md", MARKDOWN), ("a.txt", TEXT)])
+def test_topics_of_minutes_are_sections(name: str, text: str, tmp_path: Path) -> None:
+    """Bold, or numbered: each is found by itself, and cited by its name."""
+    (path := tmp_path / name).write_text(text)
+    assert [(block.section, block.text) for block in load_one(path).blocks] == [
+        ("Roof", ROOF),
+        ("Opening of doors", DOORS),
+        ("Hire", HIRE),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        MARKDOWN.replace(", 10 September 2024", ""),
+        MARKDOWN.replace("**Hire:** ", ""),
+        "# Plans, May 2024\n\nIt is done. It took the whole of the summer to do.\n\nWe won. It was a long evening.\n",
+        "# Terms, May 2024\n\n- Dues: 40\n- Term: one year\n- Notice: a month\n",
+    ],
+    ids=["no date", "too few", "sentences", "values"],
+)
+def test_other_paragraphs_stay_as_they_are(text: str, tmp_path: Path) -> None:
+    """A glossary is kept whole, a short sentence is no heading, and a label's value no text."""
+    (path := tmp_path / "a.md").write_text(text)
+    assert {block.section for block in load_one(path).blocks} == {None}
