@@ -279,6 +279,20 @@ async def test_a_second_passage_is_quoted_where_the_first_is_not_sure() -> None:
     assert "1931" not in await both(surer, rival)
 
 
+async def test_what_excepts_is_quoted_beside_a_sure_answer() -> None:
+    """A rule is only half told without it; another passage that answers as probably is not."""
+    asked = question("Do you give medicines to children?")
+    rule = chunk(1, "We do not give medicines to children.", "Rules")
+    drafts = []
+    for text in ("Only an inhaler is given to children.", "The nurse gives no medicines to children."):
+        other = chunk(2, text, "Questions", similarity=0.8)
+        passages = [replace(seen(asked.text, c).chunks[0], reading=reading(6.0, answerable=6.0)) for c in (rule, other)]
+        assessed = assess(SubqueryResults(asked.text, (*passages,)), load_calibrations()["all-MiniLM-L6-v2"])
+        drafts.append(marked(await ExtractiveSynthesizer().synthesize(asked, assessed.chunks, [assessed], None)))
+    assert drafts[0] == "We do not give medicines to children [1]. Only an inhaler is given to children [2]."
+    assert drafts[1].count("[") == 1
+
+
 class SentenceReader:
     """Says of what it reads that its last sentence lies ``margin`` above "none of them"; keeps what it read."""
 
@@ -359,3 +373,16 @@ async def test_a_heading_that_denies_leads_in_what_stands_below_it(
     draft, emitted = await answer(calibration, asked, [rules], seen(asked.text, rules, NOISE))
     assert bare(draft.text).startswith(f"{lead}\n\nBarbecues" if lead else "Barbecues")
     assert emitted == marked(draft)
+
+
+async def test_a_row_that_does_not_answer_is_none_of_those_that_are_asked_for() -> None:
+    """Its table answers which items are sold out, but the first row does not; a question for one thing keeps it."""
+    rows = chunk(1, "| Item | Left |\n| Brass screws | 38 |\n| Rubber mallet | 0 |", "Stock")
+    confidence = []
+    for text in ("Which items are sold out of the screws?", "How many brass screws are left?"):
+        asked = question(text)
+        passage = replace(seen(text, rows).chunks[0], reading=reading(-9.0, -0.5, -2.0, answerable=6.0))
+        assessed = assess(SubqueryResults(text, (passage,)), load_calibrations()["all-MiniLM-L6-v2"])
+        draft = await ExtractiveSynthesizer(SentenceReader(2.0)).synthesize(asked, assessed.chunks, [assessed], None)
+        confidence.append(draft.confidence or 0.0)
+    assert confidence[0] < MIN_CONFIDENCE < confidence[1]
