@@ -1,11 +1,11 @@
 """Read the sentence that would answer once more, alone: how probably it is right."""
 
+import re
 from collections.abc import Sequence
 from math import log1p
 
 from answering.ports import PassageReader
 from answering.relevance.graders import OTHER_LABEL_FACTOR, Logistic, logit
-from answering.relevance.listed_rows import ASKS_LIST
 from answering.relevance.possible_answers import are_of_kind
 from answering.relevance.rivals import is_of_rival
 from answering.text.blocks import is_row
@@ -20,6 +20,8 @@ READ_TWICE = Logistic(1.25, {"answers": 0.36, "alone": 0.36, "nearer": -1.0})
 """
 MIN_READ_AGAIN = 0.3
 """A passage that answers no more probably than that is not read again: it is declined."""
+_ASKS_SEVERAL = re.compile(r"\A\W*(?:list|name|show|(?:which|what) (?:of the )?\w*[^\Ws]s)\b", re.IGNORECASE)
+"""A question for several things: "Which items …", "List …"."""
 LARGEST_MARGIN = 12.0
 """Limit of the margin: beyond it a probability does not change."""
 
@@ -49,4 +51,4 @@ def _is_any_row(question: str, chunk: Chunk, n: int) -> bool:
     The table answers "Which items are sold out?", and so the first of its rows does, which is in stock.
     """
     refused = chunk.reading is not None and chunk.reading.sentences[n] < chunk.reading.null
-    return refused and is_row(chunk, n) and bool(ASKS_LIST.search(question))
+    return refused and is_row(chunk, n) and bool(_ASKS_SEVERAL.search(question))
