@@ -31,8 +31,13 @@ WORDS_FOR_ROWS = frozenset(
     map(stem, "rows entries records lines listed exist exists total altogether table document".split())
 )
 """Words that say nothing about which rows are meant."""
-_VERBS = frozenset(map(stem, "contain include need require have offer use allow accept provide take".split()))
-"""Verbs between what the rows are and the column that has to say yes."""
+_VERBS = frozenset(
+    map(
+        stem,
+        "accept allow carry contain demand have include need offer provide require sell speak take teach use".split(),
+    )
+)
+"""Verbs between what the rows are and the column that has to say yes; others may deny it ("lack")."""
 YES, NO = frozenset({"yes", "y", "x", "✓", "✔", "true"}), frozenset({"no", "n", "", "-", "–", "—", "✗", "false"})
 
 Stems = frozenset[str]

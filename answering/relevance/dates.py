@@ -27,9 +27,11 @@ Date = tuple[int, ...]
 
 def date_in(text: str) -> Date:
     """Return the first date in *text*; () where it has none."""
-    found = DATED.search(text)
-    if not found:
-        return ()
+    return next(filter(None, map(_date, DATED.finditer(text))), ())
+
+
+def _date(found: re.Match[str]) -> Date:
+    """Return a date that was *found*; () for one that is none, "5.13.2025"."""
     parts = {name.rstrip("2345"): value for name, value in found.groupdict().items() if value}
     name = parts.get("month", "")[:3].lower()
     month = _MONTHS.index(name) + 1 if name else int(parts["number"])
@@ -38,7 +40,7 @@ def date_in(text: str) -> Date:
     return date if 1 <= month <= len(_MONTHS) and date[2] <= MAX_DAY else ()
 
 
-_VALUE = re.compile(r"\w*\d[\d.,:]*|\b[A-Z]\w+")
+_WORD = re.compile(r"\w[\w.,:]*\w|\w")
 FEW_WORDS = 3
 """A sentence of fewer words is mostly a heading within a line: "Fire wardens."."""
 LATER_SHARE = 0.4
@@ -81,9 +83,13 @@ def _replaces(question: str, later: Chunk, best: Chunk) -> bool:
     if not CHANGES.search(said):
         return False
     asked, has = frozenset(question_stems(question)), vocabulary(f"{later.headings}\n{said}")
-    values = {token for token in _VALUE.findall(before)[1:] if token not in later.headings}
     is_nearer = later.similarity > best.similarity and 3 * len(asked & has) >= len(asked)
-    return is_nearer or not values.isdisjoint(_VALUE.findall(said))
+    return is_nearer or not (_values(before) - {*_WORD.findall(later.headings)}).isdisjoint(_values(said))
+
+
+def _values(sentence: str) -> set[str]:
+    """Return the numbers and names of *sentence*, its first word left aside."""
+    return {word for word in _WORD.findall(sentence)[1:] if word[0].isupper() or any(map(str.isdigit, word))}
 
 
 def later_than(chunks: Sequence[Chunk], found: Sequence[Chunk]) -> list[Chunk]:

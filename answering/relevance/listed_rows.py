@@ -29,23 +29,14 @@ ASKS_LIST = re.compile(
     re.IGNORECASE,
 )
 """A question that the functions here are for."""
-_DENIES = re.compile(r"\b(?:not|no|without|free (?:of|from))\b|n['’]t\b", re.IGNORECASE)
-_VERB = re.compile(
-    r"\A\W*(?:which|what) (?:of the )?\w+ "
-    r"(?!lack|exclu|avoid|miss|omit|refus|forbid|ban|prohibit|reject|skip|of\b)(\w+) \w",
-    re.IGNORECASE,
-)
-"""The word after what is asked for, if it does not deny: "Which tools demand a dust mask?"."""
+_DENIES = re.compile(r"\b(?:not|no|never|cannot|without|free (?:of|from))\b|n['’]t\b", re.IGNORECASE)
 MAX_LISTED = 12
 """Most rows that are shown, as of a list in an answer."""
 
 
 def listed_rows(question: str, chunks: Sequence[Chunk]) -> tuple[FoundSentences, ...]:
     """Return the rows of *chunks*, all of one document, that *question* asks for; () where they are not certain."""
-    if _DENIES.search(question):
-        rows = _denied(question, in_order(chunks))
-    else:
-        rows = next(filter(None, (count_rows(text, chunks) for text in _as_counts(question))), ())
+    rows = _denied(question, in_order(chunks)) if _DENIES.search(question) else count_rows(_as_count(question), chunks)
     return rows if sum(len(found.numbers) for found in rows) <= MAX_LISTED else ()
 
 
@@ -53,7 +44,7 @@ def may_list(question: str, chunk: Chunk) -> bool:
     """Whether *chunk* alone has rows that *question* asks for."""
     if _DENIES.search(question):
         return bool(_denied(question, [chunk]))
-    return any(may_count(text, chunk) for text in _as_counts(question))
+    return may_count(_as_count(question), chunk)
 
 
 def _denied(question: str, chunks: Sequence[Chunk]) -> tuple[FoundSentences, ...]:
@@ -71,7 +62,7 @@ def _saying_no(asserted: str, table: Table) -> list[tuple[Chunk, int]]:
     if len(flags) != 1:
         return []
     denied = [place for place, row in zip(table.rows, rows, strict=True) if row[flags[0]].lower() in NO]
-    asserting = matching_rows(_as_counts(asserted)[0], table)
+    asserting = matching_rows(_as_count(asserted), table)
     return denied if len(denied) + len(asserting) == len(rows) else []
 
 
@@ -79,11 +70,8 @@ def _is_flag(row: Sequence[str], at: int) -> bool:
     return at < len(row) and row[at].lower() in YES | NO
 
 
-def _as_counts(question: str) -> list[str]:
-    """Return *question* as one for a number; and with "have" for a verb after what it asks for, which says no more."""
-    verb = _VERB.search(question)
-    texts = [question] if verb is None else [question, f"{question[: verb.start(1)]}have{question[verb.end(1) :]}"]
-    return [ASKS_LIST.sub("how many", text, count=1) for text in texts]
+def _as_count(question: str) -> str:
+    return ASKS_LIST.sub("how many", question, count=1)
 
 
 ROWS_ASKED = (

@@ -14,6 +14,8 @@ from app.ingest.documents import MAX_LABEL_CHARS, LoadedDocument
 MAX_FIELDS, MAX_ELEMENTS = 50, 100
 """Fields kept of one front matter, and elements of one list."""
 MAX_NAME_CHARS = 100
+EARLIEST = 1990
+"""A year before it, in the first lines of a document, is that of something else: "founded on 3 May 1912"."""
 HEAD_BLOCKS, MAX_HEAD_CHARS = 3, 200
 """Blocks at the head of a document in which its date is looked for, and how much of each."""
 _YEAR = re.compile(r"(?<!\d)20[0-4]\d(?!\d)")
@@ -39,10 +41,11 @@ def date_field(document: LoadedDocument) -> dict[str, JsonValue]:
     names = [str(document.metadata.get("date", "")), document.source, document.title]
     opening = [block for block in document.blocks[:HEAD_BLOCKS] if block.kind == "prose"]
     heads = [f"{block.chapter} {block.section} {block.text}"[:MAX_HEAD_CHARS] for block in opening]
-    date = next(filter(None, map(date_in, [*names, *heads])), ())
-    year = _YEAR.search(" ".join(names))
-    found = "-".join(f"{part:02d}" for part in date if part) or (year[0] if year else "")
-    return {"dated": found} if found else {}
+    days = [*map(date_in, names), *(day for day in map(date_in, heads) if day[:1] >= (EARLIEST,))]
+    years = [(int(year),) for year in _YEAR.findall(" ".join(names))]
+    this_year = datetime.now(UTC).year
+    found = next((date for date in (*days, *years) if date and date[0] <= this_year + 1), ())
+    return {"dated": "-".join(f"{part:02d}" for part in found if part)} if found else {}
 
 
 def own_fields(front_matter: Mapping[object, object]) -> dict[str, JsonValue]:

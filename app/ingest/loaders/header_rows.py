@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 MAX_UNIT_CHARS = 12  # longest unit of a column
-_ADDRESS = re.compile(r"\S@\S|://|\bwww\.|^\+?[\d ()/-]{7,}$")
+_ADDRESS = re.compile(r"\S@\S|://|\bwww\.|^(?!(?:1[89]|20)\d\d\W)\+?[\d ()/-]{7,}$")
 _SENTENCE = re.compile(r"[.!?]\s*\Z")
 TOTAL_NAMES = "(?:(?:grand |sub-? ?)?total|sum|average|mean|gesamt|summe)"
 TOTAL = re.compile(rf"\W*{TOTAL_NAMES}\b", re.IGNORECASE)
 """What a row that sums others up begins with: it is of no group."""
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
+_BEGINS_YEAR = re.compile(r"(?:1[89]|20)\d\d(?!\d)")
 _QUANTITY = re.compile(r"(?:[€$£]|[A-Z]{3})? ?\d")
 
 
@@ -69,20 +70,24 @@ def with_groups(rows: Sequence[Sequence[str]]) -> list[list[str]]:
 def labelled_entries(rows: Sequence[Sequence[str]]) -> str:
     """Return the rows of a form, a card or a price list without a header as a list ``- Label: value``; "" for others.
 
-    Of two columns, most labels end with a colon, or the first value is a quantity, or one is an address. Of more, the
-    first row is like the others: in columns of numbers, half of them at most, it has one.
+    Of two columns, most labels end with a colon, or the first value is a quantity, or some are addresses, numbers and
+    words. Of more, all labels end with a colon, or the first row is like the others: in columns of numbers, half of
+    them at most, it has one.
     """
     table = [[" ".join(cell.split()) for cell in row] for row in rows if any(map(str.strip, row))]
     first, *others = table or [[]]
     if len(table) < 2 or len(first) < 2 or len({*map(len, table)}) > 1:
         return ""
-    if len(first) > 2 and all(label.endswith(":") for row in table for label in row[::2] if label):  # several in a row
-        pairs = [row[at : at + 2] for row in table for at in range(0, len(row) - 1, 2)]
-        return "\n".join(f"- {entry_line(label, value)}" for label, value in pairs if label)
+    if (
+        len(first) > 2
+        and len(first) % 2 == 0
+        and all(label.endswith(":") for row in table for label in row[::2] if label)
+    ):
+        pairs = [row[at : at + 2] for row in table for at in range(0, len(row), 2)]  # several in a row
+        return "\n".join(f"- {entry_line(label, value)}" for label, value in pairs if label or value)
     if len(first) == 2:
         ending = 2 * sum(label.endswith(":") for label, _ in table) > len(table)
-        addressed = any(_ADDRESS.search(value) for _, value in table) and len({*map(_kind, others)}) > 1
-        without_header = ending or bool(first[0] and (opens_with_quantity(first[1]) or addressed))
+        without_header = ending or bool(first[0] and (opens_with_quantity(first[1]) or {*map(_kind, table)} == _KINDS))
     else:
         numeric = [at for at in range(1, len(first)) if is_numeric(others, at) and all(row[at] for row in others)]
         without_header = (
@@ -94,14 +99,17 @@ def labelled_entries(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"- {entry}" for entry in entries) if without_header else ""
 
 
+_KINDS = {"address", "number", "words"}
+
+
 def _kind(pair: Sequence[str]) -> str:
     """Return what kind of value a label has: an address, a number, or words."""
     return "address" if _ADDRESS.search(pair[1]) else "number" if has_digit(pair[1]) else "words"
 
 
 def opens_with_quantity(text: str) -> bool:
-    """Whether a text begins with a number, or a price, that is no year: so it names no column."""
-    return bool(_QUANTITY.match(text)) and not _YEAR.fullmatch(text)
+    """Whether a text begins with a number, or a price, that is no year: so it names no column ("2025 price")."""
+    return bool(_QUANTITY.match(text)) and not _BEGINS_YEAR.match(text)
 
 
 def entry_line(label: str, value: str) -> str:

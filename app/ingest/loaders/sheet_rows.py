@@ -90,28 +90,34 @@ def stacked(rows: Sequence[Row]) -> list[Sequence[Row]]:
 def beside(rows: Sequence[Row]) -> list[Sequence[Row]]:
     """Return the tables that stand beside each other, parted by blank columns; all rows where there is one.
 
-    Each has two columns and two rows at the least, and no gap. They are tables of their own where one has rows that
-    another has not, or a name of a column that another has, too; where they are labels with their values; or where
-    more than ``WIDE_GAP`` blank columns are between them.
+    Each has two columns and two rows at the least, and no gap. They are tables of their own where each has a title
+    above it, where one has rows that the first has not, where the first columns of two are named alike, where they are
+    labels with their values, or where more than ``WIDE_GAP`` blank columns are between them.
     """
     inked = sorted({at for row in rows if filled(row) > 1 for at, cell in enumerate(row) if cell.strip()})
     gaps = [(left, right) for left, right in pairwise(inked) if right - left > 1]
-    starts = [0, *(right for _, right in gaps)]
-    if len(starts) < 2:
+    if not gaps:
         return [rows]
+    starts = [0, *(right for _, right in gaps)]
     ends = [*starts[1:], max(map(len, rows))]
     tables: list[Sequence[Row]] = [[row[start:end] for row in rows] for start, end in zip(starts, ends, strict=True)]
     filled_rows = [{at for at, row in enumerate(table) if filled(row) > 1} for table in tables]
     if any(len(found) < 2 or max(found) - min(found) >= len(found) for found in filled_rows):
         return [rows]
-    if _boxes(tables) or all(right - left > WIDE_GAP for left, right in gaps):
-        return tables
-    names = [
-        cell for table, found in zip(tables, filled_rows, strict=True) for cell in {*table[min(found)]} if cell.strip()
-    ]
-    if len(set(names)) == len(names) and all(found == filled_rows[0] for found in filled_rows):
-        return [rows]
-    return tables
+    keys = [table[min(found)][0] for table, found in zip(tables, filled_rows, strict=True)]
+    are_apart = (
+        all(right - left > WIDE_GAP for left, right in gaps)
+        or any(not found <= filled_rows[0] for found in filled_rows[1:])
+        or len({*keys}) < len(keys)
+        or all(map(_has_title, tables, filled_rows))
+        or bool(_boxes(tables))
+    )
+    return tables if are_apart else [rows]
+
+
+def _has_title(table: Sequence[Row], found: set[int]) -> bool:
+    """Whether one cell stands alone above the *found* rows of *table*."""
+    return any(filled(row) == 1 for row in table[: min(found)])
 
 
 def _boxes(tables: Sequence[Sequence[Row]]) -> str:
@@ -122,7 +128,9 @@ def _boxes(tables: Sequence[Sequence[Row]]) -> str:
     pairs = [[[cell for cell in row if cell.strip()] for row in table if any(map(str.strip, row))] for table in tables]
     if len(tables) < 2 or any(len(pair) != 2 for table in pairs for pair in table):
         return ""
-    return "\n".join(f"- {entry_line(*pair)}" for table in pairs for pair in table if any(map(labelled_entries, pairs)))
+    if not any(map(labelled_entries, pairs)):
+        return ""
+    return "\n".join(f"- {entry_line(*pair)}" for table in pairs for pair in table)
 
 
 def _names_columns(rows: Sequence[Row], at: int) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import mean
 
 from app.ingest.loaders.outline import grouped, indent_of
@@ -13,6 +14,7 @@ MAX_WIDTH = 300  # longest line that is looked at
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
 FULL = 0.6  # share of a column's width from which a line goes on in the next
 GUTTER = 3  # blank columns between the two, in every line
+ENTRIES = 0.7  # share of the lines with a capital in one column that have one in both, in a table
 MIN_LINES = 4  # lines of a column, at the least
 MIN_CHARS = 18  # mean length of the lines of a column, at the least
 GOES_ON = 0.35
@@ -30,7 +32,7 @@ def columns_apart(lines: Sequence[str]) -> list[str]:
         end, gutter = _block(lines, start)
         block = [line.expandtabs() for line in lines[start:end]]
         left, right = [line[:gutter].rstrip() for line in block], [line[gutter:].rstrip() for line in block]
-        if gutter and _are_prose(left, right):
+        if gutter and _are_prose(left, right) and not _are_entries(left, right):
             kept += [*_unwrapped(left), "", *_unwrapped(right), ""]
         else:
             kept += lines[start:end]
@@ -42,7 +44,9 @@ def _block(lines: Sequence[str], start: int) -> tuple[int, int]:
     """Return where the lines from *start* on end that share a gutter, and the column after it, 0 without one."""
     shared, width, gutter = -1, 0, 0
     for at in range(start, len(lines)):
-        line = lines[at].expandtabs() if len(lines[at]) <= MAX_WIDTH else "."
+        line = lines[at].expandtabs() if len(lines[at]) <= MAX_WIDTH else ""
+        if lines[at] and not line:  # too long to be of a column
+            return max(at, start + 1), gutter
         if at == start and (indent_of(line) >= MAX_INDENT or not _GAP.search(line)):
             return start + 1, 0
         width = max(width, len(line))
@@ -76,6 +80,15 @@ def _unwrapped(column: Sequence[str]) -> list[str]:
         return bool(line.strip()) and len(above[-1]) >= full and not _ITEM.match(line)
 
     return [joined_lines(lines, joiner) for lines in grouped(column, goes_on)]
+
+
+def _are_entries(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Whether what begins within a column mostly begins in both: rows of a table, with wrapped cells."""
+    lines = [*zip(left, right, strict=True)]
+    within = [two for one, two in pairwise(lines) if all(map(str.strip, (*one, *two)))]
+    begins = [[line.lstrip()[0].isupper() for line in two] for two in within]
+    both = sum(map(all, begins))
+    return both > 1 and both >= ENTRIES * sum(map(any, begins))
 
 
 def _are_prose(*columns: Sequence[str]) -> bool:

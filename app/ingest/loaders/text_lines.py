@@ -19,7 +19,7 @@ _DIVIDED = re.compile(r"(?<=\w)-\n(?=\w)")
 _UNSPACED = re.compile(r"(?<=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])\n(?=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])")
 
 LED = re.compile(r"\s*(?P<label>\S.*?)[ \t]?(?:\.[ \t]?){4,}(?P<value>[^.\s].*)$")
-_LEADER = re.compile(r"[ \t]*(?:\.[ \t]?){4,}")
+_LEADER = re.compile(r" ?(?:\. ?){4,}")
 LABELLED = re.compile(r"\s*[A-Z][\w/-]*(?: [\w/(),&-]+){0,5}: +\S")
 """A line that opens with a label: "Urgent (leak, lock): 2 days". Below another it is a line of its own."""
 MIN_LED = 2  # lines with dots before a value that make a list of a paragraph
@@ -104,7 +104,7 @@ def led_entries(lines: Sequence[str]) -> str:
     for line in map(str.strip, lines):
         led = LED.match(line)
         if led:
-            entries.append(f"- {label}{led['label']}: {' '.join(_LEADER.sub(', ', led['value']).split())}")
+            entries.append(f"- {label}{led['label']}: {_LEADER.sub(', ', ' '.join(led['value'].split()))}")
             label = ""
         elif line.endswith(":"):
             entries.append(f"{label}{line}\n")

@@ -9,6 +9,8 @@ from app.ingest.loaders.outline import indent_of
 
 _RULE = re.compile(r"[\s|+:]*[-=_]{2}[\s|+:=_-]*")
 _GAP = re.compile(r"\S(?:\s{2,}|\t)\S")
+_MARKED = re.compile(r"\s*(?:[-*+•‣◦]|\(?\w{1,3}[.)])\s")
+MAX_WIDTH = 300  # longest line of a table
 MIN_GAP = 2  # spaces that part two columns in every line
 MIN_INDENT = 4  # spaces before what goes on in another column than the first
 MIN_ROWS = 3  # rows of a table without a rule below its header, that one included
@@ -24,6 +26,10 @@ def parts_of(lines: Sequence[str]) -> Iterator[Part]:
     """
     start, end = _widest(lines)
     within = lines[start:end]
+    items = sum(bool(_MARKED.match(line)) for line in within)
+    if 2 * items >= max(1, len(within)) or any(len(line) > MAX_WIDTH for line in within):
+        yield list(lines), []
+        return
     framed = _by_bars(within) or _pairs(within)
     rows = framed or _by_tabs(within) or _by_spaces(within)
     if not rows:
@@ -65,7 +71,7 @@ def _is_rule(line: str) -> bool:
 
 
 def _by_bars(lines: Sequence[str]) -> list[list[str]]:
-    """Return the cells of rows with bars; of a grid, with rules between all rows, the lines of a row are joined."""
+    """Return the cells of rows with bars; of a grid, with rules between its rows, the lines of a row are joined."""
     ruled = [_is_rule(line) for line in lines]
     content = [line.strip() for line, is_rule in zip(lines, ruled, strict=True) if not is_rule]
     framed = all(line.startswith("|") and line.endswith("|") for line in content)
@@ -77,10 +83,10 @@ def _by_bars(lines: Sequence[str]) -> list[list[str]]:
     if len(split[0]) < 2 or len({*map(len, split)}) > 1:
         return []
     lengths = [len([*run]) for is_rule, run in groupby(ruled) if not is_rule]
-    if len(lengths) < MIN_ROWS:
-        return split
     waiting = iter(split)
     grid = [[*islice(waiting, length)] for length in lengths]
+    if len(grid) < MIN_ROWS or any(all(cells) for row in grid for cells in row[1:]):  # a line of full cells is a row
+        return split
     return [[" ".join(filter(None, column)) for column in zip(*row, strict=True)] for row in grid]
 
 
@@ -101,6 +107,8 @@ def _by_spaces(lines: Sequence[str]) -> list[list[str]]:
     """
     rows: list[list[str]] = []
     below_rule = True
+    if any("|" in line for line in lines):
+        return []
     for line, cells in zip(lines, _cut(lines), strict=True):
         if _is_rule(line):
             below_rule = True
@@ -117,7 +125,10 @@ def _by_spaces(lines: Sequence[str]) -> list[list[str]]:
 
 
 def _cut(lines: Sequence[str]) -> list[list[str]]:
-    """Return *lines* cut where a rule is, or else where ``MIN_GAP`` columns or more are blank in all of them."""
+    """Return *lines* cut where a rule is, or else where ``MIN_GAP`` columns or more are blank in all of them.
+
+    A line without a gap, which names a group, is its first cell. Where a word would be cut, nothing is.
+    """
     lines = [line.expandtabs() for line in lines]
     width = max(map(len, lines), default=0)
     parts = max(([*re.finditer(r"\S+", line)] for line in lines if _is_rule(line)), key=len, default=[])
@@ -128,7 +139,15 @@ def _cut(lines: Sequence[str]) -> list[list[str]]:
         blank = [all(line[at : at + 1] in ("", " ") for line in text) for at in range(width)]
         inked = [at for at, is_blank in enumerate(blank) if not is_blank]
         starts = [0, *(below for above, below in pairwise(inked) if below - above > MIN_GAP)]
-    return [[line[start:end].strip() for start, end in pairwise([*starts, max(width, 1)])] for line in lines]
+    spans = [*pairwise([*starts, max(width, 1)])]
+    single = [bool(line[:1].strip()) and not (_GAP.search(line) or _is_rule(line)) for line in lines]
+    cells = [line for line, is_single in zip(lines, single, strict=True) if not (is_single or _is_rule(line))]
+    if any(line[at - 1 : at].strip() and line[at : at + 1].strip() for line in cells for at in starts[1:]):
+        return [[line.strip()] for line in lines]
+    return [
+        [line.strip(), *[""] * (len(spans) - 1)] if is_single else [line[start:end].strip() for start, end in spans]
+        for line, is_single in zip(lines, single, strict=True)
+    ]
 
 
 def _are_rows(rows: Sequence[Sequence[str]], least: int = MIN_ROWS) -> bool:

@@ -75,6 +75,9 @@ def test_every_file_has_folder_type_and_day(tmp_path: Path) -> None:
         ("news.md", "# News, May 2025\n\nIt is so.", "2025-05"),
         ("rules.md", "---\ndate: 2024-03-01\n---\n# Rules of 2023\n\nIt is so.", "2024-03-01"),
         ("hello.eml", "Subject: Hello\nDate: Tue, 8 Apr 2025 10:00:00 +0000\n\nIt is so.\n", "2025-04-08"),
+        ("HL-2040 manual.txt", "It is so.", None),
+        ("club.txt", "The club was founded on 3 May 1912.\n\nIt is so.", None),
+        ("a.txt", "Of 5.13.2025 or 3 May 2025.", "2025-05-03"),
         ("rules.txt", "It is so. " * 30 + "Since 3 May 2020 it is.", None),
     ],
 )

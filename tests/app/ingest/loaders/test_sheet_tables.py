@@ -165,6 +165,13 @@ def test_a_group_over_the_whole_width_of_a_table(tmp_path: Path) -> None:
         ),
         ("Hall hire,120\nDeposit,50\nCleaning,none\n", ["- Hall hire: 120\n- Deposit: 50\n- Cleaning: none"]),
         ("Town,2024\nBern,14\nChur,12\n", ["Town|2024\nBern|14\nChur|12"]),
+        ("Item,2025 price\nTea,2\nMilk,1\n", ["Item|2025 price\nTea|2\nMilk|1"]),
+        ("Club,2023/24,Note\nAjax,3,new\nBohs,4,old\n", ["Club|2023/24|Note\nAjax|3|new\nBohs|4|old"]),
+        ("Event,Date\nFair,2024-05-12\nMarket,Saturdays\n", ["Event|Date\nFair|2024-05-12\nMarket|Saturdays"]),
+        ("Who,Contact\nAnn,a@x.example\nBo,the office\n", ["Who|Contact\nAnn|a@x.example\nBo|the office"]),
+        ("Name:,Ann,,by hand\nAge:,3,Room:,4\n", ["- Name: Ann\n- by hand\n- Age: 3\n- Room: 4"]),
+        ("Item,Jan,,Jan,Feb\nRent,5,,7,8\nHeat,1,,3,4\n", ["Item|Jan|Jan|Feb\nRent|5|7|8\nHeat|1|3|4"]),
+        ("Room,Size,,By,Phone\nA,1,,Ann,9\nB,2,,Bo,8\nC,3,,,\n", ["Room|Size|By|Phone\nA|1|Ann|9\nB|2|Bo|8\nC|3||"]),
         (
             "Item,Price,,,Room,Seats\nTea,2,,,Hall,80\nMilk,1,,,Bar,9\n",
             ["Item|Price\nTea|2\nMilk|1", "Room|Seats\nHall|80\nBar|9"],
@@ -181,18 +188,6 @@ def test_a_group_over_the_whole_width_of_a_table(tmp_path: Path) -> None:
             "Contact,Ann\nE-mail,ann@a.example\nLead time,9 days\n",
             ["- Contact: Ann\n- E-mail: ann@a.example\n- Lead time: 9 days"],
         ),
-    ],
-    ids=[
-        "two heights",
-        "one name twice",
-        "an empty column",
-        "boxes",
-        "no header",
-        "a year",
-        "two empty columns",
-        "no header of four",
-        "a timetable",
-        "a card",
     ],
 )
 def test_tables_beside_each_other_and_without_a_header(content: str, blocks: list[str], tmp_path: Path) -> None:

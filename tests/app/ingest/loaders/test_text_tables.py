@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,51 @@ def test_dates_may_name_columns(drawn: str, tmp_path: Path) -> None:
     """Of a rota: below them are no numbers."""
     table = "|  | 3 Mar | 10 Mar |\n| Welcome | Joan P. | Beth W. |\n| Coffee | Anil K. | Ruth O. |"
     assert read(drawn, tmp_path / "a.txt") == [table]
+
+
+OVERFLOW = "Name   Price\n-----  -----\nPeppermint tea  2.50\nTea  2.00\n"
+CELL_TOO_FEW = "| Product name | Price | Remark |\n| --- | --- | --- |\n| Coffee, large | £3.50 |\n"
+NUMBERS = "1.  Close the door.\n2.  Lock the gate.\n3.  Go home.\n"
+DASHES = "-   Bring soap\n-   Bring a towel\n-   Bring a friend\n"
+TABBED = "1.\tOpen the box\n2.\tTake the key\n3.\tClose the box\n"
+ENTRIES = """\
+Trouble                   What to do about it
+The pump makes a loud     Close the main valve and
+noise when it starts      wait for ten minutes
+The light blinks in a     Call the service at once
+quick and steady way      and switch the pump off
+The tank is empty and     Fill the tank to its mark
+the pump has stopped      before you start again
+"""
+LONG_LINE = f"""\
+The library opens at nine on       Members may borrow six books
+weekdays and closes at five in     for three weeks. A fine of ten
+winter, but at seven from May      cents a day is asked for each
+to September.                      book.
+
+{"supercalifragilistic " * 20}
+"""
+
+
+@pytest.mark.parametrize("drawn", [OVERFLOW, CELL_TOO_FEW, NUMBERS, DASHES, TABBED, ENTRIES, LONG_LINE])
+def test_no_word_is_cut_and_no_list_a_table(drawn: str, tmp_path: Path) -> None:
+    """What is read has the words of the file, and only they; a marker is no first cell."""
+    shown = "\n".join(read(drawn, tmp_path / "a.txt"))
+    assert sorted(re.findall(r"[\w£.]+", shown)) == sorted(re.findall(r"[\w£.]+", drawn))
+    assert not re.search(r"^- \S{1,2}:", shown, re.MULTILINE)
+
+
+def test_the_name_of_a_group_is_one_cell(tmp_path: Path) -> None:
+    """It is longer than its column."""
+    drawn = "Day         Opens    Closes\nPublic holidays and school breaks\nMon         9        5\nTue         9        5\n"
+    (table,) = read(drawn, tmp_path / "a.txt")
+    assert "Public holidays and school breaks" in table
+
+
+def test_a_rule_above_a_total_makes_no_grid(tmp_path: Path) -> None:
+    """The rows between two rules stay apart, unless one goes on in the next line."""
+    drawn = "| A | B |\n|---|---|\n| x | 1 |\n| y | 2 |\n|---|---|\n| total | 3 |\n"
+    assert read(drawn, tmp_path / "a.txt") == ["| A | B |\n| x | 1 |\n| y | 2 |\n| total | 3 |"]
 
 
 def test_labels_with_values_are_lines_of_their_own(tmp_path: Path) -> None:
