@@ -132,7 +132,8 @@ def test_no_word_is_cut_and_no_list_a_table(drawn: str, tmp_path: Path) -> None:
 
 def test_the_name_of_a_group_is_one_cell(tmp_path: Path) -> None:
     """It is longer than its column."""
-    drawn = "Day         Opens    Closes\nPublic holidays and school breaks\nMon         9        5\nTue         9        5\n"
+    rows = ["Day         Opens    Closes", "Public holidays and school breaks", "Mon         9        5"]
+    drawn = "\n".join([*rows, "Tue         9        5", ""])
     (table,) = read(drawn, tmp_path / "a.txt")
     assert "Public holidays and school breaks" in table
 
