@@ -20,7 +20,7 @@ READ_TWICE = Logistic(1.25, {"answers": 0.36, "alone": 0.36, "nearer": -1.0})
 """
 MIN_READ_AGAIN = 0.3
 """A passage that answers no more probably than that is not read again: it is declined."""
-_ASKS_SEVERAL = re.compile(r"\A\W*(?:list|name|show|(?:which|what) (?:of the )?\w*[^\Ws]s)\b", re.IGNORECASE)
+_ASKS_SEVERAL = re.compile(r"\A\W*(?:list|name|show|(?:which|what) (?:of the )?(?!does)\w{2,}[^\Ws]s)\b", re.IGNORECASE)
 """A question for several things: "Which items …", "List …"."""
 LARGEST_MARGIN = 12.0
 """Limit of the margin: beyond it a probability does not change."""
