@@ -174,8 +174,9 @@ def values_asked(column: Sequence[str], name: Stems, question: str) -> frozenset
         return None  # "on", "May"
     if name and name <= asked and flags <= YES | NO:
         return frozenset(cell for cell in column if cell.lower() in YES)
-    told_apart = {cell: content(cell) - name or content(cell) for cell in column}  # "ground floor", of a column Floor
-    stems_of_cells = {cell: frozenset(map(stem, words(cell))) for cell in column if told_apart[cell] & asked}
+    # In a column Floor, "ground floor" and "third floor" are told apart by their other words.
+    named = [cell for cell in column if (content(cell) - name or content(cell)) & asked]
+    stems_of_cells = {cell: frozenset(map(stem, words(cell))) for cell in named}
     chosen = {
         cell: some for cell, some in stems_of_cells.items() if some <= asked and len(words(cell)) <= LONGEST_VALUE
     }

@@ -43,6 +43,8 @@ def _date(found: re.Match[str]) -> Date:
 _WORD = re.compile(r"\w[\w.,:]*\w|\w")
 FEW_WORDS = 3
 """A sentence of fewer words is mostly a heading within a line: "Fire wardens."."""
+MIN_SHARED = 1 / 3
+"""Share of the question's words that a nearer passage has, to tell of a change of the same thing. Not fitted."""
 LATER_SHARE = 0.4
 """Share of its probability to answer from which a later section is quoted beside an earlier one. Not fitted."""
 CHANGES = re.compile(
@@ -59,7 +61,7 @@ CHANGES = re.compile(
 
 
 def later_section(question: str, chunks: Sequence[Chunk], best: Chunk) -> Chunk | None:
-    """Return the last of the later sections and documents than *best*, of *chunks*, that may answer *question* as well.
+    """Return the last of *chunks* that are later than *best* and may answer *question* as well.
 
     Minutes may take a decision back, a release may change a default. Those of another document may change what one
     with an earlier date, or with none, says: their best sentence answers, or tells of a change. None where no later
@@ -82,9 +84,12 @@ def _replaces(question: str, later: Chunk, best: Chunk) -> bool:
     said, before = best_sentence(later), best_sentence(best)
     if not CHANGES.search(said):
         return False
-    asked, has = frozenset(question_stems(question)), vocabulary(f"{later.headings}\n{said}")
-    is_nearer = later.similarity > best.similarity and 3 * len(asked & has) >= len(asked)
-    return is_nearer or not (_values(before) - {*_WORD.findall(later.headings)}).isdisjoint(_values(said))
+    values = _values(before) - {*_WORD.findall(later.headings)}
+    if not values.isdisjoint(_values(said)):
+        return True
+    asked = frozenset(question_stems(question))
+    shared = asked & vocabulary(f"{later.headings}\n{said}")
+    return later.similarity > best.similarity and len(shared) >= MIN_SHARED * len(asked)
 
 
 def _values(sentence: str) -> set[str]:
@@ -114,4 +119,6 @@ def _tells_of_change(chunk: Chunk) -> bool:
 def best_sentence(chunk: Chunk) -> str:
     """Return the sentence of *chunk* that answers best, a heading within a line left aside; "" without one."""
     scored = zip(chunk.scores, chunk.sentences, strict=False)
-    return max(((score, text) for score, text in scored if len(text.split()) >= FEW_WORDS), default=(0.0, ""))[1]
+    sentences = [(score, text) for score, text in scored if len(text.split()) >= FEW_WORDS]
+    _, best = max(sentences, default=(0.0, ""))
+    return best

@@ -51,7 +51,9 @@ async def read_best(
             chunks = await asyncio.gather(*(_read(reader, results.question, chunk, defined) for chunk in batch))
             read |= {chunk.chunk_id: chunk for chunk in chunks}
             answering = [chunk for chunk in chunks if _answers(chunk.reading)]
-        if answering and any(chunk.dated or DATED.search(chunk.headings) for chunk in results.chunks):
+        if answering and any(
+            chunk.dated or DATED.search(f"{chunk.headings} {chunk.source}") for chunk in results.chunks
+        ):
             later = later_than([*waiting], answering)[:READ_LATER]
             chunks = await asyncio.gather(*(_read(reader, results.question, chunk, defined) for chunk in later))
             read |= {chunk.chunk_id: chunk for chunk in chunks}

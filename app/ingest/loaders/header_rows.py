@@ -108,7 +108,7 @@ def _kind(pair: Sequence[str]) -> str:
 
 
 def opens_with_quantity(text: str) -> bool:
-    """Whether a text begins with a number, or a price, that is no year: so it names no column ("2025 price")."""
+    """Whether a text begins with a number or a price, but not with a year: so it is a value and no column's name."""
     return bool(_QUANTITY.match(text)) and not _BEGINS_YEAR.match(text)
 
 

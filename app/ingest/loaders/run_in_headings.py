@@ -29,8 +29,7 @@ _PRONOUN = re.compile(r"(?:It|He|She|We|They|You|I|This|That|There)\b")
 def with_run_in_headings(document: LoadedDocument) -> LoadedDocument:
     """Return *document* with a section for each paragraph or item that opens with a heading, where most do.
 
-    So each topic is found by itself, and cited by its name. The chapter and the section above become the
-    chapter.
+    So each topic is found by itself, and cited by its name. The headings above it become its chapter.
     """
     parts = [part for block in document.blocks for part in _parts(block)]
     texts = sum(part.kind in ("prose", "list") for part in parts)
@@ -41,10 +40,10 @@ def with_run_in_headings(document: LoadedDocument) -> LoadedDocument:
 
 
 def _parts(block: Block) -> Iterator[Block]:
-    """Yield the items of a list of paragraphs, each as a block; another block as it is."""
-    items = [item for item in _ITEM.split(block.text) if item.strip()] if block.kind == "list" else [block.text]
-    for item in items:
-        yield block if len(items) == 1 else block.model_copy(update={"text": item.rstrip("\n")})
+    """Yield the items of a list, each as a block, where one opens with a heading; another block as it is."""
+    texts = [text.rstrip("\n") for text in _ITEM.split(block.text) if text.strip()] if block.kind == "list" else []
+    items = [block.model_copy(update={"text": text}) for text in texts]
+    yield from items if any(map(_heading, items)) else (block,)
 
 
 def _heading(block: Block) -> re.Match[str] | None:

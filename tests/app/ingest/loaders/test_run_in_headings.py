@@ -27,6 +27,12 @@ def test_topics_of_minutes_are_sections(name: str, text: str, numbers: tuple[str
     assert [block.text for block in blocks] == [ROOF, DOORS, HIRE]
 
 
+def test_a_list_without_headings_stays_whole(tmp_path: Path) -> None:
+    """Those present are one list, in minutes whose other items are topics."""
+    (path := tmp_path / "a.md").write_text(MARKDOWN.replace("**Roof", "- Ann\n- Bo\n- Cy\n\n**Roof"))
+    assert load_one(path).blocks[0].text == "- Ann\n- Bo\n- Cy"
+
+
 def test_the_headings_above_become_the_chapter(tmp_path: Path) -> None:
     """Neither of them is lost."""
     (path := tmp_path / "a.md").write_text(MARKDOWN.replace("**Roof", "## Reports\n\n### Treasurer\n\n**Roof"))
