@@ -17,8 +17,9 @@ from answering.text.amounts import UNITS, unmatched
 from answering.text.blocks import list_around, row_with_column_names, table_header
 from answering.text.context import introduction
 from answering.text.ranges import states_one_end, with_ranges
-from answering.text.sentences import Span, code_spans, code_within, is_question, sentence_spans, verbatim_spans
+from answering.text.sentences import Span, code_spans, code_within, is_question, sentence_spans
 from answering.text.terms import is_content, stem, without_accents, words_of
+from answering.text.verbatim import verbatim_spans
 from answering.types import Chunk, Passage
 
 SUPPORT_BAR, CLEAR_SUPPORT = 0.5, 0.8

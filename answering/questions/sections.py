@@ -55,7 +55,8 @@ _ASKED = re.compile(
     (?:(?:said|written|stated|in|under|about|the\ (?:text|content|contents)\ of)\ )*(?:the\ )?
     (?P<noun>{_NOUN})\ ?(?:(?:no\.?|number)\ )?(?P<label>{_LABEL})
     (?:\ (?:of|in)\ (?:the\ |our\ |this\ )?(?P<document>(?:(?!say|about|cover)[\w-]+\ ?){{1,4}}?))?
-    (?:\ (?:says?|states?|covers?|contains?|regulates?|means?|includes?|requires?|tells?(?:\ us)?|deals?\ with|about)
+    (?:\ (?:says?|states?|covers?|contains?|regulates?|means?|includes?|requires?|provides?|prescribes?|allows?
+       |tells?(?:\ us)?|deals?\ with|about)
        (?:\ (?:about|on|regarding)\ .+)?)?
     [\s?.!]*""",
     re.IGNORECASE | re.VERBOSE,

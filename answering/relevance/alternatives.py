@@ -11,6 +11,7 @@ from itertools import groupby, zip_longest
 
 from answering.relevance.chapters import rival_chapters
 from answering.relevance.entities import about_labels, asked_labels, of_earlier_message
+from answering.relevance.entries import is_entry
 from answering.relevance.named_things import CALENDAR, WORD, are_alike, content, exchanged, is_same_form, tokens_of
 from answering.relevance.openings import of_other_opening
 from answering.relevance.quantities import BOUND
@@ -29,13 +30,11 @@ from answering.types import About, Chunk
 
 SHORT_STEM = 4  # letters of a stem that says little of a field unless the word is the same: "fired", "Firing fee"
 LONGEST_NAME = 4  # words of a cell that is a name
-MAX_SENTENCES = 300
-"""Sentences of all chunks that are compared: the time grows with their square."""
+MAX_SENTENCES = 300  # of all chunks that are compared: the time grows with their square
 _IN_PARENTHESES = re.compile(r"(?<=\w) ?\([^()]*\)")
 OF_OTHERS = (of_other_complement, of_other_subject, of_other_topic, of_other_label, of_unknown_kind)
 Stems = frozenset[str]
-Position = tuple[int, int]
-"""The number of a chunk, and of a sentence in it."""
+Position = tuple[int, int]  # the number of a chunk, and of a sentence in it
 
 
 @dataclass
@@ -62,7 +61,7 @@ def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     found = Comparison(question, chunks)
     for compare in (_labels, _rows, _sections, _chapters, _sentences):
         compare(found)
-    told_apart = bool(found.others)
+    rivals = frozenset(found.others)
     if not found.asked:
         found.others.update(of_unknown_name(question, chunks))
     by_words = () if is_other_language(question) else OF_OTHERS
@@ -72,15 +71,16 @@ def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     fields = found.stems - (found.names - CALENDAR) - found.kinds  # a day may name a column
     named_fields = {(at, n): content(filled_columns(chunks[at], n)) & fields for at, n in found.asked | found.others}
     most_asked = max((len(named_fields[place]) for place in found.asked), default=0)
-    most_others = max((len(_surely(named_fields[place], place, found)) for place in found.others), default=0)
+    most_others = max((len(_surely(named_fields[place], place, found)) for place in rivals), default=0)
     if found.asked and most_others > most_asked:  # the asked one does not have what others of its kind have
         found.others |= found.asked
     if any(named_fields[at, n] and is_row(chunks[at], n) for at, n in found.asked):  # another table has no such column
         found.others.update((at, n) for at, n in found.asked if is_row(chunks[at], n) and not named_fields[at, n])
     about = [[About.UNKNOWN] * len(chunk.spans) for chunk in chunks]
-    if told_apart:  # that a sentence is about another thing makes none beside it the one that is asked for
+    if rivals:  # that a sentence is about another thing makes none beside it the one that is asked for
         for at, n in found.asked:
-            about[at][n] = About.LOOKED_UP if named_fields[at, n] else About.NAMED
+            looked_up = named_fields[at, n] or (is_row(chunks[at], n) and is_entry(question, chunks[at], n))
+            about[at][n] = About.LOOKED_UP if looked_up else About.NAMED
     for at, n in found.others:
         about[at][n] = About.ANOTHER
     return tuple(replace(chunk, about=tuple(marks)) for chunk, marks in zip(chunks, about, strict=True))

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from answering.text.amounts import amounts
+from answering.text.amounts import UNITS_BY_NAME, amounts
 from answering.text.terms import NUMBERS
 
 
@@ -27,6 +27,31 @@ class Dimension:
 _PRICES = r"prices?|costs?|fees?|fares?|charges?|rent"
 _MONEY = ("dollar", "euro", "franc", "pound")
 _CURRENCIES = r"(?:dollars|euros|francs|pounds|cents)"
+_OTHER_UNITS = "|".join(re.escape(name) for name, (unit, _) in UNITS_BY_NAME.items() if unit not in _MONEY)
+_PRICE_ALONE = rf"\d[.,]\d\d\b(?!\s?(?:{_OTHER_UNITS})(?!\w)|\s?m[²³])"
+"""A number with two decimals, of nothing else: "12.50", but not "1.54 m³"."""
+MONEY = Dimension(
+    re.compile(
+        rf"\bhow much\b.*\b(?:costs?|pay|paid|charged?|fees?|fares?|rent|price)\b|\bhow many {_CURRENCIES}\b"
+        rf"|\bwhat (?:do|does|did|will|would|must)\b.*\b(?:costs?|pay|charge)\b(?! attention| (?:for|with|by)\W*\Z)"
+        rf"|\bwhat\b(?! (?:do|does|did)\b).{{0,6}}\bthe\b.*\b(?:{_PRICES})\b"
+        rf"|\A\W*(?:\w+\W+){{1,3}}(?:{_PRICES})\W*\Z",
+        re.IGNORECASE,
+    ),
+    frozenset(_MONEY),
+    re.compile(
+        rf"\b(?:free|complimentary|gratis|nothing|waived|included?)\b|\bno (?:{_PRICES})\b|{_PRICE_ALONE}"
+        rf"|\b(?:{_PRICES}|rates?|pays?|paid|priced?)\b.*\d"
+        rf"|\d.*\b(?:{_PRICES}|(?<!per )cents?|pence|yen|kr|zł|rupees|pounds?)\b"
+        rf"|\b(?:{'|'.join(NUMBERS)}|hundred)[ -](?:\w+[ -])?(?:cents?|pence|yen|rupees|pounds?)\b",
+        re.IGNORECASE,
+    ),
+)
+NAMES_PRICE = re.compile(
+    rf"\b(?:{_PRICES}|rates?|tariffs?|premiums?|amounts?|due|pays?|paid|usd|eur|gbp|chf|{_CURRENCIES})\b|[$€£]",
+    re.IGNORECASE,
+)
+"""What stands around a table of prices without a sign of money in its cells."""
 DIMENSIONS = (
     Dimension(
         re.compile(
@@ -61,19 +86,13 @@ DIMENSIONS = (
         frozenset({"celsius", "fahrenheit"}),
         re.compile(r"\d ?º|\d ?°|\d[\d.]* ?(?:degrees?|[CFK])\b|\btemperature\b.*\d"),
     ),
+    MONEY,
     Dimension(
+        re.compile(r"\bhow old (?:must|do|does|should|can|may|have)\b|\b(?:minimum|maximum|what) age\b", re.IGNORECASE),
+        frozenset(),
         re.compile(
-            rf"\bhow much\b.*\b(?:costs?|pay|paid|charged?|fees?|fares?|rent|price)\b|\bhow many {_CURRENCIES}\b"
-            rf"|\bwhat (?:do|does|did|will|would|must)\b.*\b(?:costs?|pay|charge)\b(?! attention| (?:for|with|by)\W*\Z)"
-            rf"|\bwhat\b(?! (?:do|does|did)\b).{{0,6}}\bthe\b.*\b(?:{_PRICES})\b"
-            rf"|\A\W*(?:\w+\W+){{1,3}}(?:{_PRICES})\W*\Z",
-            re.IGNORECASE,
-        ),
-        frozenset(_MONEY),
-        re.compile(
-            rf"\b(?:free|complimentary|gratis|nothing|waived|included?)\b|\bno (?:{_PRICES})\b|\d[.,]\d\d\b"
-            rf"|\b(?:{_PRICES}|rates?|pays?|paid|priced?)\b.*\d|\d.*\b(?:{_PRICES}|cents?|pence|yen|kr|zł|rupees|pounds?)\b"
-            rf"|\b(?:{'|'.join(NUMBERS)}|hundred)[ -](?:\w+[ -])?(?:cents?|pence|yen|rupees|pounds?)\b",
+            r"\d.*\b(?:years?|aged?|old|birthdays?)\b|\b(?:years?|aged?|ages|old|birthdays?|under|over)\b.*\d"
+            r"|\b(?:minors?|adults?|any age|all ages|no age|legal age)\b",
             re.IGNORECASE,
         ),
     ),

@@ -20,6 +20,7 @@ QUOTED = "Quoted from an earlier message"
 """The beginning of a heading above what an e-mail quotes, as it is ingested."""
 _CORRECTS = frozenset(map(stem, "now instead changed moved longer correction sorry raised lowered".split()))
 """Words of a reply that says that something is no longer as it was."""
+_PRONOUNS = frozenset("it they this that".split())
 MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
 LONGEST_NAMED = 10_000
 """A text of more characters is not gone through: so much of it names this year and that."""
@@ -43,20 +44,28 @@ def of_others(question: str, chunk: Chunk) -> tuple[bool, ...]:
 
 
 def of_earlier_message(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int]]:
-    """Yield the places, chunk and sentence, that an e-mail quotes, if its reply has a word of *question* or corrects.
+    """Yield the places, chunk and sentence, that an e-mail quotes, if a sentence of its reply tells of *question* too.
 
-    "It is 310 euros now" counts, and not the 250 that it answers.
+    It has half of the question's words, or corrects: "It is 310 euros now" counts, and not the 250 that it answers.
     """
-    telling = _CORRECTS.union(question_stems(question))
+    asked = frozenset(question_stems(question))
     quoted = {at for at, chunk in enumerate(chunks) if (chunk.section or "").startswith(QUOTED)}
     replied = {
         chunk.document_id
         for at, chunk in enumerate(chunks if quoted else ())
-        if at not in quoted and not telling.isdisjoint(map(stem, words(chunk.text)))
+        if at not in quoted and any(_tells(asked, text) for text in chunk.sentences)
     }
     for at in sorted(quoted):
         if chunks[at].document_id in replied:
             yield from ((at, n) for n in range(len(chunks[at].spans)))
+
+
+def _tells(asked: frozenset[str], sentence: str) -> bool:
+    """Whether *sentence* has half of the words *asked*, or corrects something that it has a word or a pronoun of."""
+    said = words(sentence)
+    shared = asked.intersection(map(stem, said))
+    refers = bool(shared) or not _PRONOUNS.isdisjoint(said)
+    return 2 * len(shared) >= len(asked) > 0 or (refers and not _CORRECTS.isdisjoint(map(stem, said)))
 
 
 def about_labels(question: str, chunk: Chunk) -> tuple[About, ...]:
@@ -142,10 +151,10 @@ def _another(noun: str, asked: frozenset[str], about: Mapping[str, frozenset[str
     """Whether *about* names another *noun* than those *asked*, which *sentence* does not name either."""
     labels = about.get(noun, frozenset())
     held = {token.lower() for token in TOKEN.findall(sentence)}
-    names = {label.lower() for label in asked if label[0].isupper()}
+    names = {stem(label.lower()) for label in asked if label[0].isupper()}
     if names:
-        named = {label.lower() for label in labels if label[0].isupper()}
-        return bool(named) and names.isdisjoint(named | held)
+        named = {stem(label.lower()) for label in labels if label[0].isupper()}
+        return bool(named) and names.isdisjoint(named.union(map(stem, held)))
     (label,) = asked
     contrast = contrast_of(label)
     rivals = labels & contrast if contrast else {label for label in labels if label[0].isdigit()}

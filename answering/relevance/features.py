@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from answering.ports import PassageReader
 from answering.questions.definitions import defining_sentences, with_definition
+from answering.questions.own_name import NAMED, without_own_name
 from answering.relevance.dates import DATED, later_than
 from answering.relevance.entities import BRIEF, named_gains, names_another, of_others
 from answering.relevance.possible_answers import are_of_kind, is_about_another, possible_answers
@@ -48,14 +49,14 @@ async def read_best(
         read: dict[str, Chunk] = {}
         answering: list[Chunk] = []
         while not answering and (batch := tuple(islice(waiting, READ_AT_ONCE if read else 1))):
-            chunks = await asyncio.gather(*(_read(reader, results.question, chunk, defined) for chunk in batch))
+            chunks = await asyncio.gather(*(_read(reader, results, chunk, defined) for chunk in batch))
             read |= {chunk.chunk_id: chunk for chunk in chunks}
             answering = [chunk for chunk in chunks if _answers(chunk.reading)]
         if answering and any(
             chunk.dated or DATED.search(f"{chunk.headings} {chunk.source}") for chunk in results.chunks
         ):
             later = later_than([*waiting], answering)[:READ_LATER]
-            chunks = await asyncio.gather(*(_read(reader, results.question, chunk, defined) for chunk in later))
+            chunks = await asyncio.gather(*(_read(reader, results, chunk, defined) for chunk in later))
             read |= {chunk.chunk_id: chunk for chunk in chunks}
         updated.append(replace(results, chunks=tuple(read.get(chunk.chunk_id, chunk) for chunk in results.chunks)))
     return tuple(updated)
@@ -102,11 +103,12 @@ def _distinct(question: str, chunks: Sequence[Chunk], others: Container[str]) ->
     return kept
 
 
-async def _read(reader: PassageReader, question: str, chunk: Chunk, defined: Mapping[str, int]) -> Chunk:
+async def _read(reader: PassageReader, results: SubqueryResults, chunk: Chunk, defined: Mapping[str, int]) -> Chunk:
     """Read the sentences of *chunk* around its nearest; those that cannot answer get the lowest score."""
-    texts = texts_to_read(chunk)
+    question, texts = results.question, texts_to_read(chunk)
     start, end = window(chunk, texts)
-    reading = await reader.read(question, Passage.of(chunk, texts[start:end]))
+    asked = without_own_name(question, chunk, results.chunks) if NAMED.search(question) else question
+    reading = await reader.read(asked, Passage.of(chunk, texts[start:end]))
     can_answer = possible_answers(question, chunk)
     reading = _possible(question, chunk, reading, start, can_answer)
     reading = with_definition(question, reading, defined.get(chunk.chunk_id))

@@ -116,6 +116,7 @@ _PERIOD_PATTERNS = {
 ASKS_PERIOD = re.compile("|".join(pattern.pattern for pattern in _PERIOD_PATTERNS.values()), re.IGNORECASE)
 """A question that may ask for an amount per week, say."""
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_ROW = re.compile(r"[^:;]+: [^;]*; ")  # with the names of its columns
 _BEGINS = frozenset(map(stem, "start starts begin begins open opens opening commence starting beginning".split()))
 _ENDS = frozenset(map(stem, "end ends ending finish close closes closing shut stop expire".split()))
 _LEAST, _MOST = (
@@ -147,6 +148,8 @@ _DATE = re.compile(
 )
 ON_DATE = re.compile(rf"\bon (?:the )?(\d{{1,2}}(?:st|nd|rd|th)? {MONTH})\b", re.IGNORECASE)
 """A question for what is on a day: "on 25 December"."""
+ON_DAY = re.compile(rf"\bon .*?(?:{DAYS}?|week(?:day|end)s?)\b.*", re.IGNORECASE)
+"""A question for what is on a day: "the Friday market" may be spoken of on another."""
 _ANY_DAY = re.compile(r"\b(?:every day|daily|any|all|except|but|other|rest|holidays?)\b", re.IGNORECASE)
 _NAME = re.compile(
     r"\b(?:(?i:((?:mon|tues|wednes|thurs|fri|satur|sun|week)day|weekend)s?)"
@@ -157,20 +160,19 @@ _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 def is_of_other_days(question: str, text: str) -> bool:
-    """Whether *text* names days of the week, and none that *question* names."""
-    asked = days_of(question)
-    return bool(asked) and bool(named := days_of(text)) and asked.isdisjoint(named)
+    """Whether *text* names days of the week, and none that *question* names after "on"."""
+    on_day = ON_DAY.search(question)
+    asked, named = days_of(on_day[0] if on_day else ""), days_of(text)
+    return bool(asked and named) and asked.isdisjoint(named)
 
 
-def is_of_other_period(question: str, text: str, *, row: bool = False) -> bool:
-    """Whether *question* asks for an amount per week, say, and *text* has one amount, per another period.
-
-    Of a *row*, given with the names of its columns, any amount counts.
-    """
+def is_of_other_period(question: str, text: str) -> bool:
+    """Whether *question* asks for an amount per week, say, and *text* has one amount, or is a row, per another."""
     asked, found = (
         {period for period, pattern in _PERIOD_PATTERNS.items() if pattern.search(said)} for said in (question, text)
     )
-    return bool(asked and found) and asked.isdisjoint(found) and (row or len(_NUMBER.findall(text)) == 1)
+    one = len(_NUMBER.findall(text)) == 1 or _ROW.match(text)
+    return bool(asked and found and one) and asked.isdisjoint(found)
 
 
 def is_of_other_end(question: str, text: str) -> bool:

@@ -45,7 +45,6 @@ _SEVERAL = re.compile(
     rf"\b(?:{'|'.join(_DAYS + _MONTHS)}) ?(?:[-–,]|to|through|until|till|and|or)\b|\b(?:except|every day|daily)\b"
 )
 """What names days or months and is not about one alone: a span, a list, an exception."""
-
 _LETTER_OR_ROMAN = re.compile(r"[A-Z]|[IVX]{2,5}")
 """A label in capitals after its noun: "block C", "Kiln II"."""
 LEAD = re.compile(r"^\w[^:.;|]{1,40}:(?=\s)")  # "Gold plan: 39 euros"
@@ -98,7 +97,8 @@ def _names(tokens: Sequence[str], *, heading: bool) -> Iterator[tuple[str, str]]
     """Yield the names among *tokens*, each with the key of its noun: "Gold plan", "safe Cedar", "ferry to Oslo"."""
     for at in range(1, len(tokens)):
         opens = not tokens[at - 1].isalnum()
-        if not is_name(tokens[at]) or opens:
+        numbered = at + 1 < len(tokens) and tokens[at + 1].isdigit()  # "the output of the PB 24"
+        if not is_name(tokens[at]) or opens or numbered:
             continue
         before = tokens[at - 1]
         if before.lower() in _PERSONS:

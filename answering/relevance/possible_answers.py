@@ -4,27 +4,29 @@ import re
 from collections.abc import Sequence
 
 from answering.relevance.counted_rows import ASKS_COUNT, counted_noun, has_rows_to_count
+from answering.relevance.dimensions import MONEY, NAMES_PRICE
 from answering.relevance.entities import names_another, of_others
+from answering.relevance.existence import ASKS_EXISTENCE, lacks_existing
 from answering.relevance.kinds import (
     ASKS_END,
     ASKS_PERIOD,
     KINDS,
     ON_DATE,
+    ON_DAY,
     is_of_other_date,
     is_of_other_days,
     is_of_other_end,
     is_of_other_period,
 )
+from answering.relevance.opposites import OPPOSED, is_of_opposite
 from answering.relevance.quantities import (
     ASKS_AMOUNT,
     ASKS_HOW_MANY,
     ASKS_MEASURE,
-    DAYS,
     has_amount,
     measured_columns,
     measures,
 )
-from answering.relevance.subjects import lacks_existing
 from answering.relevance.things import refers_to_another
 from answering.text.blocks import (
     cells,
@@ -32,7 +34,6 @@ from answering.text.blocks import (
     introduced_by,
     is_further_row,
     is_long_code,
-    is_row,
     row_with_column_names,
     table_header,
     table_rows,
@@ -46,7 +47,6 @@ UNCHECKED = "[ ]"
 """An empty box of a form or a list of tasks: what stands at it is not so."""
 MIN_WORDS = 3
 """Content words of a lead-in that says something by itself."""
-
 _HEADS = re.compile(r"#|(?:(?:what|when|where|why|how|who|which)[, ]+(?:and |or )?)+to\b[^.:;!]*\Z", re.IGNORECASE)
 """A heading, also one that was a link to its section: "What to do in case of fire"."""
 _MAY = re.compile(r"(?<=\w )May\b")
@@ -54,8 +54,6 @@ _MAY = re.compile(r"(?<=\w )May\b")
 _DENIAL = re.compile(r"\b(?:not|no|never|cannot|\w+n['’]t)\b", re.IGNORECASE)
 _QUANTITIES = frozenset("all any both each few most no none once only".split())
 """Stop words that answer: "Which guests pay?", "All guests pay."."""
-_ASKS_ON_DAY = re.compile(rf"\bon .*?(?:{DAYS}?|week(?:day|end)s?)\b.*", re.IGNORECASE)
-"""What is on a day: "the Friday market" may be spoken of on another."""
 _ASKS_MODEL = re.compile(
     r"\b[Ww](?:hich|hat) (\w*[A-Z]\w*) (?:models?|versions?|editions?|releases?|series|generations?)\b"
 )
@@ -67,6 +65,9 @@ _FIELD = re.compile(r"\||[^:]{1,40}:\s")
 """A row of a table, or a field of a record: its subject stands elsewhere."""
 _ARTICLE = re.compile(r"\b(?:the|an?)\b", re.IGNORECASE)
 _AGENT = re.compile(r"\bby\b|\bwork of\b", re.IGNORECASE)
+OF_WHETHER = ((ASKS_PERIOD, is_of_other_period), (ASKS_END, is_of_other_end))
+OF_OTHERS = ((ON_DAY, is_of_other_days), (ON_DATE, is_of_other_date), (OPPOSED, is_of_opposite))
+"""A question, and what tells that a sentence is about another thing; the second ones where it does not ask whether."""
 _REFERS = frozenset("it its he his she her they them their this that these those such".split())
 _ASKS_WHO = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 
@@ -82,6 +83,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     question_terms = frozenset(stems(question))
     whether = any(map(asks_whether, question.split(", ")))
     for_amount = ASKS_AMOUNT.search(question)
+    for_existence = ASKS_EXISTENCE.match(question)
     quantities = _QUANTITIES.difference(words(question))
     headings = {chunk.title, chunk.chapter, chunk.section}
     code = code_spans(chunk.text)
@@ -103,7 +105,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
             and not any(first <= start and end <= last for first, last in code)
             and not (whether and text.startswith(UNCHECKED))
             and not (for_amount and not has_amount(question, text))
-            and not lacks_existing(question, chunk, n)
+            and not (for_existence and lacks_existing(question, chunk, n))
             and not (_lacks_agent(question, text) or others[n] or refers_to_another(question, chunk, n))
             and not ((counts and rows[n]) or _lacks_cell(question, chunk, n) or _lacks_number(question, chunk, n))
         )
@@ -118,23 +120,17 @@ def _only_asks(text: str) -> bool:
 
 def is_about_another(question: str, chunk: Chunk) -> tuple[bool, ...]:
     """Tell for each sentence of *chunk* whether it is about another thing, year or day than *question* names."""
-    on_day = None if asks_whether(question) else _ASKS_ON_DAY.search(question)  # "Open on Sunday?": "Till Friday."
-    on_date = None if asks_whether(question) else ON_DATE.search(question)
-    for_period, for_end = ASKS_PERIOD.search(question), ASKS_END.search(question)
+    whether = asks_whether(question)  # "Open on Sunday?": "Till Friday."
+    checks = [check for asks, check in OF_WHETHER if asks.search(question)]
+    checks += [check for asks, check in OF_OTHERS if asks.search(question) and not whether]
     others = of_others(question, chunk)
     rivals = _of_rivals(question, chunk.sentences)
     return tuple(
         others[n]
         or n in rivals
         or names_another(question, introduced_row(chunk, n))
-        or (on_day is not None and is_of_other_days(on_day[0], text))
-        or (on_date is not None and is_of_other_date(question, text))
-        or (
-            for_period is not None
-            and is_of_other_period(question, row_with_column_names(chunk, n), row=is_row(chunk, n))
-        )
-        or (for_end is not None and is_of_other_end(question, text))
-        for n, text in enumerate(chunk.sentences)
+        or any(check(question, row_with_column_names(chunk, n)) for check in checks)
+        for n in range(len(chunk.spans))
     )
 
 
@@ -157,7 +153,7 @@ def _of_rivals(question: str, sentences: Sequence[str]) -> frozenset[int]:
     own, *subjects = (
         next((stem(word) for word in words(text) if is_content(word)), "") for text in (named, *sentences)
     )
-    if own not in subjects:
+    if not any(mine == own and not text.endswith("?") for mine, text in zip(subjects, sentences, strict=True)):
         return frozenset()
     return frozenset(
         n
@@ -203,6 +199,8 @@ def _lacks_number(question: str, chunk: Chunk, n: int) -> bool:
     rows = [cells(chunk.sentences[at]) for at in table_rows(chunk, header[0])]
     if columns := measured_columns(question, names, rows):
         return not any(value for at in columns for value in row[at : at + 1])
+    if MONEY.asks.search(question) and not NAMES_PRICE.search(f"{chunk.headings} {introduced_row(chunk, n)}"):
+        return True
     noun = counted_noun(question) if ASKS_HOW_MANY.search(question) and not measures(question) else ""
     numbers = [f"{name} {value}" for name, value in zip(names, row, strict=False) if re.search(r"\d", value)]
     own = [stems(value) for value in row if not re.search(r"\d", value)]

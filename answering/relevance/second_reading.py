@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from math import log1p
 
 from answering.ports import PassageReader
+from answering.questions.own_name import NAMED, without_own_name
 from answering.relevance.graders import OTHER_LABEL_FACTOR, Logistic, logit
 from answering.relevance.possible_answers import are_of_kind
 from answering.relevance.rivals import is_of_rival
@@ -38,7 +39,8 @@ async def read_again(
     of_kind = are_of_kind(question, chunk)
     best = max(range(len(of_kind)), key=lambda n: (of_kind[n], chunk.scores[n]))
     alone = Passage.of(chunk, [*antecedents(chunk, best), texts_to_read(chunk)[best]])
-    reading = await reader.read(question, alone)
+    asked = without_own_name(question, chunk, chunks) if NAMED.search(question) else question
+    reading = await reader.read(asked, alone)
     margin = max(-LARGEST_MARGIN, min(LARGEST_MARGIN, reading.sentences[-1] - reading.null))
     probability = READ_TWICE.probability({"answers": logit(answers), "alone": margin, "nearer": log1p(nearer)})
     refuted = await is_of_rival(reader, question, chunk, best, chunks) or _is_any_row(question, chunk, best)

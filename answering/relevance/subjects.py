@@ -17,18 +17,14 @@ _NAMED_SUBJECT = re.compile(
     r"(?P<article>(?:The|Our|My|A|An) )?(?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*)(?: (?P<noun>[a-z]\w+))?"
 )
 _PRONOUNS = frozenset("it its he his she her hers him they them their this these".split())
-_ASKS_EXISTENCE = re.compile(
-    r"\A\W*(?:(?:is|are|was|were) there|do (?:you|we|they) (?:have|offer|sell))\b(?: any| an?| some)? (?P<what>.+)",
-    re.IGNORECASE,
+_SAYS_NO_KIND = frozenset(
+    """
+    new old little small big large same own main other extra spare free current several many multiple various different
+    single total overall average typical usual normal default exact whole entire first last next previous
+    maximum minimum best worst biggest cheapest earliest fastest highest largest latest longest lowest nearest newest
+    oldest shortest slowest smallest
+    """.split()
 )
-_YES_OR_NO = re.compile(
-    r"\W*(?:(?:a|answer)[:.]\s*)?(?:yes|no|sure|certainly|unfortunately|sorry|of course)\b", re.IGNORECASE
-)
-_AFTER_NOUN = re.compile(
-    r"\b(?:in|at|on|of|for|to|with|by|near|from|that|who|which|when|if|where)\b|[,;?.!]", re.IGNORECASE
-)
-
-_SAYS_NO_KIND = frozenset("new old little small big large same own main other extra spare free current".split())
 _ARTICLES, _PREPOSITIONS = frozenset("the a an our your".split()), frozenset("for of to in on at from".split())
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*(?:[.,]\d+)*")
 _AMBIGUOUS = frozenset("a am an as at be in is it me no of on or so t was".split())
@@ -97,18 +93,6 @@ def _topics(chunk: Chunk) -> Iterator[tuple[int, Topic]]:
             yield n, topic._replace(refers=refers)
 
 
-def lacks_existing(question: str, chunk: Chunk, n: int) -> bool:
-    """Whether *question* asks if there is something, which sentence *n*, a question it answers, and headings lack."""
-    asks = _ASKS_EXISTENCE.match(question)
-    if not asks:
-        return False
-    text = chunk.sentences[n]
-    above = chunk.sentences[n - 1] if n and _YES_OR_NO.match(text) else ""
-    said = [chunk.headings, above if above.endswith("?") else "", text]
-    *_, noun = [word for word in words(_AFTER_NOUN.split(asks["what"])[0]) if is_content(word)] or [""]
-    return bool(noun) and stem(noun) not in vocabulary("\n".join(said))
-
-
 def of_unknown_kind(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int]]:
     """Yield the places that are about others of a kind, where *question* names one that no chunk has.
 
@@ -119,6 +103,8 @@ def of_unknown_kind(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[in
     spelled = frozenset(word for chunk in chunks for word in words(f"{chunk.headings}\n{chunk.text}"))
     for word, noun in pairwise(tokens_of(question)):
         if not (is_content(word) and is_content(noun)) or is_number(word) or noun.isdigit() or word in spelled:
+            continue
+        if word in _SAYS_NO_KIND:
             continue
         headed = {at: _words_before(noun, chunk.section or "") for at, chunk in enumerate(chunks)}
         kinds = {

@@ -12,7 +12,7 @@ from answering.text.blocks import (
     row_with_column_names,
     table_header,
 )
-from answering.text.terms import words
+from answering.text.terms import AUXILIARIES, words
 from answering.types import Chunk
 
 _LIMITS = re.compile(
@@ -45,6 +45,8 @@ _PRONOUN = re.compile(r"(?:It|Its|He|His|She|Her|They|Their)\b")
 _FIELD = re.compile(r"[^:.|]{1,40}:\s")
 LONGEST_PASSAGE = 900
 """Characters of a chunk that are read: about the 224 word pieces that the reader takes."""
+_SAYS = re.compile(rf"\b(?:{'|'.join(AUXILIARIES)}|not|never|no|we|you|it|they|i)\b|[$€£%]", re.IGNORECASE)
+"""What a label has not: "A share is 310 euros." says something."""
 FEW_WORDS = 4
 """A sentence of fewer words names no subject of its own."""
 
@@ -69,7 +71,8 @@ def _depth(chunk: Chunk, n: int) -> int:
 def label_of(chunk: Chunk, n: int) -> str:
     """Return what opens the item or paragraph that sentence *n* goes on with, "Excel II: "; "" where that is no label.
 
-    It ends with a colon, or is a few words: of an item ``LONGEST_LABEL``, of a paragraph ``LONGEST_LEAD``.
+    It ends with a colon, or is a few words, without a verb: of an item ``LONGEST_LABEL``, of a paragraph
+    ``LONGEST_LEAD``.
     """
     first = _opening(chunk, n)
     opening = chunk.sentences[first] if first < n and not is_row(chunk, first) else ""
@@ -77,7 +80,7 @@ def label_of(chunk: Chunk, n: int) -> str:
         return f"{label[0].replace('*', '')} "
     longest = LONGEST_LABEL if bullet(chunk, first) else LONGEST_LEAD
     few = len(opening.split()) <= longest and re.search("[^\\W\\d_]{3}", opening)  # a number is none
-    return f"{opening.rstrip('.:')}: " if few else ""
+    return f"{opening.rstrip('.:')}: " if few and not _SAYS.search(opening) else ""
 
 
 def subject_of(chunk: Chunk, n: int) -> list[int]:

@@ -2,8 +2,8 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice, pairwise
+from collections.abc import Callable, Container, Iterator, Sequence
+from itertools import pairwise
 from operator import itemgetter
 
 import sentencex
@@ -20,15 +20,14 @@ _WITHOUT_PAIRS = str.maketrans(dict.fromkeys("\"'`“”„«»‹›‘’「�
 
 _UNIT_ENDS = re.compile(r"(?:\d\s?|/)[A-Za-z]\.(?=\s+[A-Z])")
 """A unit of one letter at the end of a sentence, taken for the initial of a name: "runs at 500 Mbit/s. The …"."""
-_NO_WORD_BEFORE, _NO_WORD_AFTER = r"(?<![^\W_])", r"(?![^\W_])"
-_NO_NUMBER_BEFORE, _NO_NUMBER_AFTER = r"(?<!\d[.,])(?<![-−])", r"(?![.,]\d|%)"
-"""Around a sentence that is found verbatim: no word, and no number, is cut in two."""
-_MAX_POSITIONS = 20
-"""Places of a text that are looked at where it has a sentence again and again."""
 _FENCE = re.compile(r"[ \t]{0,3}(```|~~~)")
 _BULLET = re.compile(r"[ \t]*(?:(?:[-*+•‣◦]|\(?[a-z]\))[ \t]+(?=\S)|(?=\([ivx]{2,4}\)[ \t]+\S))")
 """What opens an item; a Roman number of several letters belongs to its sentence."""
-_NUMBER = re.compile(r"[ \t]*\(?(\d{1,3})[.)][ \t]+(?=\S)")
+_NUMBER = re.compile(r"^[ \t]*\(?(\d{1,3})[.)][ \t]+(?=\S)", re.MULTILINE)
+_FIRST_NUMBERS = 9
+"""Up to this number a line may open an item without others: a chunk may begin within a list. "64. Beyond …" is none."""
+_LABELLED = re.compile(r"\s*[A-Z][\w/-]*(?: [\w/(),&-]+){0,5}: +\S")
+"""A line "Label: value", which below another one is a sentence of its own."""
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+\S")
 _RULE = re.compile(r"[-=_*+|: \t]{3,}$")
 
@@ -41,7 +40,8 @@ _INLINE = re.compile("|".join(rf"(?<!`)`{{{n}}}(?!`){_INSIDE.format(n)}`{{{n}}}(
 def sentence_spans(text: str) -> tuple[Span, ...]:
     """Return the offsets of the sentences of *text*: ordered, disjoint, stripped and never empty.
 
-    List items, table rows, headings and blocks of code end with their line or block; prose in them is split as well.
+    List items, table rows, headings, labelled lines and blocks of code end with their line or block; prose in them is
+    split as well.
     List markers and rules between rows belong to no sentence.
     """
     spans: list[Span] = []
@@ -54,6 +54,8 @@ def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
     """Yield the blocks of *text* as (start, end, is prose)."""
     start = end = 0  # the open paragraph or list item
     listed = False  # whether it is a list item
+    above = ""
+    numbers = {int(number) for number in _NUMBER.findall(text)}
     code: int | None = None  # where the open fenced block's content starts
     for match in re.finditer(r"[^\r\n]*(?:\r\n|\r|\n|$)", text):
         line, begin, stop = match.group(), match.start(), match.end()
@@ -73,13 +75,17 @@ def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
             yield start, end, True
             yield begin, stop, False
             start = end = stop
-        elif item := _list_marker(bare, listed or start == end):
+        elif item := _list_marker(bare, listed or start == end, numbers):
             yield start, end, True
             start, end, listed = begin + item.end(), stop, True
+        elif start != end and _LABELLED.match(bare) and _LABELLED.match(above):
+            yield start, end, True
+            start, end = begin, stop
         else:
             if start == end:
                 start, listed = begin, listed and bare.startswith("  ")  # what is indented goes on with its item
             end = stop
+        above = bare
     yield (start, end, True) if code is None else (code, len(text), False)
 
 
@@ -90,14 +96,15 @@ def _is_table_row(line: str) -> bool:
     return (len(inner) > 1 and inner[0] == inner[-1] == "|") or sum(map(bool, cells[1:])) >= 2
 
 
-def _list_marker(line: str, listed: bool) -> re.Match[str] | None:
-    """Match the marker *line* opens with, if it opens a list item.
+def _list_marker(line: str, listed: bool, numbers: Container[int]) -> re.Match[str] | None:
+    """Match the marker *line* opens with, if it opens a list item; *numbers* open lines of the text.
 
     As in CommonMark, a number other than 1 cannot interrupt a paragraph: the line may continue "he was / 38."
     """
-    number = _NUMBER.match(line)
-    if number and (listed or number.group(1) == "1"):
-        return number
+    if number := _NUMBER.match(line):
+        at = int(number[1])
+        if (listed or at == 1) and (at <= _FIRST_NUMBERS or at - 1 in numbers or at + 1 in numbers):
+            return number
     return _BULLET.match(line)
 
 
@@ -194,23 +201,3 @@ def capitalised(text: str) -> str:
 def is_question(text: str) -> bool:
     """Whether *text* ends with a question mark, inside quotation marks or emphasis too."""
     return text.rstrip('*_ "”)」』）').endswith(("?", "？", "؟"))
-
-
-def verbatim_spans(sentence: str, text: str) -> list[Span]:
-    """Find *sentence* verbatim in *text*, but for white space, first capital and closing mark.
-
-    No word or number is cut in two: "42" is not found in "1942" or "42.5".
-    """
-    normalized, flat = " ".join(sentence.split()), " ".join(text.split())
-    for form in dict.fromkeys((normalized, normalized.rstrip(".!?… "))):
-        if form and form[1:] in flat:
-            words = f"(?i:{re.escape(form[0])})" + r"\s+".join(map(re.escape, form[1:].split(" ")))
-            before = _NO_WORD_BEFORE if form[0].isalnum() else ""
-            after = _NO_WORD_AFTER if form[-1].isalnum() else ""
-            if form[0].isdigit():
-                before += _NO_NUMBER_BEFORE
-            if form[-1].isdigit():
-                after += _NO_NUMBER_AFTER
-            if spans := [m.span() for m in islice(re.finditer(before + words + after, text), _MAX_POSITIONS)]:
-                return spans
-    return []

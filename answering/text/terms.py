@@ -19,14 +19,14 @@ _OPENING = 6
 RANK_OF_OTHERS, FLAT_RANKS = 12_000, 30
 """Frequency rank of every stem that is not in the file; stems below the second carry almost no weight."""
 
-_WORD = re.compile(r"\w+(?:[.,]\d+)*", re.UNICODE)
+_WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*", re.UNICODE)
 _LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー"
 """Letters of the scripts that write no spaces between words."""
 _OTHER_SCRIPTS = regex.compile(rf"[\p{{M}}--[\u0300-\u036f\ufe00-\ufe0f]]|[{_UNSPACED}]", regex.V1)
 """Where ``\\w+`` finds no words: marks that belong to the letter before them, and scripts without spaces."""
 _SEGMENT = regex.compile(
-    rf"(?P<run>[{_UNSPACED}][{_UNSPACED}\p{{M}}]*)|(?:(?![{_UNSPACED}])[\p{{L}}\p{{N}}_][\p{{M}}\u200c\u200d]*)+(?:[.,]\d+)*"
+    rf"(?P<run>[{_UNSPACED}][{_UNSPACED}\p{{M}}]*)|(?:(?![{_UNSPACED}])[\p{{L}}\p{{N}}][\p{{M}}\u200c\u200d]*)+(?:[.,]\d+)*"
 )
 """A run of a script without spaces, or a word by the rules of Unicode (UAX 29): marks and joiners do not end it."""
 RAISED = re.compile(r"(?<=\d)[⁰¹²³⁴-⁹]+")
@@ -76,6 +76,7 @@ def asks_whether(question: str) -> bool:
 def words(text: str) -> list[str]:
     """Return the case-folded words of *text*; numbers keep inner points and commas (``3.5``, ``1,200``).
 
+    A name such as ``next_review`` is two words, as a question writes it.
     Of a script that writes no spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese) two letters each, overlapping.
     """
     if text.isascii():

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
+from answering.questions.acronyms import ACRONYM, in_full
 from answering.questions.sections import ASKS_SECTION, asked_section, document_with, sentences_of_section
 from answering.questions.spelling import corrected
 from answering.relevance.alternatives import compared
@@ -145,8 +146,10 @@ class HybridRetriever:
 
 
 def _as_spelled(text: str, found: Sequence[Candidate]) -> str:
-    """Return *text* with misspelled words as *found* spell them."""
-    return corrected(text, (f"{hit.chunk.headings}\n{hit.chunk.text}" for hit in found)) if rare_words(text) else text
+    """Return *text* with misspelled words as *found* spell them, and with acronyms in full."""
+    texts = [f"{hit.chunk.headings}\n{hit.chunk.text}" for hit in found]
+    text = in_full(text, texts) if ACRONYM.search(text) else text
+    return corrected(text, texts) if rare_words(text) else text
 
 
 def _best(query: HybridQuery, candidates: Sequence[Candidate], idf: Mapping[int, float]) -> list[Candidate]:

@@ -22,6 +22,7 @@ from app.ingest.loaders.html_content import INLINE, STRUCK
 from app.ingest.loaders.markdown_dialects import plain_markdown
 from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.text_encoding import decode
+from app.ingest.loaders.text_lines import LABELLED
 
 _ITEM = re.compile(r"(?:\(?[a-z]|\(\d{1,3})\)[ \t]+\S")  # a marker that lists have in plain text, not in CommonMark
 _SHOWN = frozenset("sup sub input img".split())  # inline tags of which the HTML loader makes text
@@ -29,6 +30,8 @@ _TAG = re.compile(r"</?([a-z][a-z0-9-]*)", re.IGNORECASE)
 _YAML = re.compile(r"\A---[ \t]*\n(?P<fields>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _TOML = re.compile(r"\A\+\+\+[ \t]*\n(?P<fields>.*?)\n\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
 MAX_CHARS = 20_000
+MAX_TOKENS = 400
+"""Parts of the longest paragraph whose lines are looked at for labels: each line break looks at all of it."""
 _OF_SITES = frozenset(
     "id ids uid layout template draft slug tags tag categories category keywords permalink aliases alias weight order "
     "nav_order parent sidebar_label sidebar_position sidebar image images cover toc lang".split()
@@ -50,7 +53,11 @@ class _Renderer(RendererHTML):
         return "" if description.lower() in beside.lower() else escapeHtml(description)
 
     def softbreak(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        """Return a line break before an item, such as ``(b)``, of a paragraph that has several."""
+        """Return a break between two lines "Label: value", and before an item, ``(b)``, where there are several."""
+        if len(tokens) <= MAX_TOKENS:
+            above, below = _lines_around(tokens, idx)
+            if LABELLED.match(above) and LABELLED.match(below):
+                return "<br>"
         if not _ITEM.match(tokens[idx + 1].content):
             return "\n"
         items = (token for token in tokens if _ITEM.match(token.content))
@@ -64,6 +71,13 @@ class _Renderer(RendererHTML):
         return "<br>" if name == "br" else "" if name in INLINE else " "
 
 
+def _lines_around(tokens: Sequence[Token], idx: int) -> tuple[str, str]:
+    """Return the lines before and after the line break at *idx*, without the marks of emphasis."""
+    text = "".join("\n" if token.type == "softbreak" else token.content for token in tokens[:idx])
+    after = "".join("\n" if token.type == "softbreak" else token.content for token in tokens[idx + 1 :])
+    return text.rpartition("\n")[2], after.partition("\n")[0]
+
+
 def load(data: bytes, source: str) -> LoadedDocument:
     """Read a Markdown file. Front matter may hold ``title`` and ``url``; others are metadata, and a list at the head.
 
@@ -71,13 +85,18 @@ def load(data: bytes, source: str) -> LoadedDocument:
     Raises ``Unreadable`` for binary data.
     """
     fields, listed, text = split_front_matter(decode(data))
-    markdown = MarkdownIt("commonmark", renderer_cls=_Renderer).enable(["table", "strikethrough"])
     outline = Outline()
     outline.add(listed, "list")
-    add_fragment(outline, markdown.render(plain_markdown(text)))
+    add_markdown(outline, text)
     named = fields.get("title")
     document = outline.document(source, str(named) if isinstance(named, str | int | float) else None, fields.get("url"))
     return document.model_copy(update={"metadata": own_fields(fields)})
+
+
+def add_markdown(outline: Outline, text: str) -> None:
+    """Add the content of a Markdown *text* to *outline*."""
+    markdown = MarkdownIt("commonmark", renderer_cls=_Renderer).enable(["table", "strikethrough"])
+    add_fragment(outline, markdown.render(plain_markdown(text)))
 
 
 def split_front_matter(text: str) -> tuple[dict[Any, Any], str, str]:

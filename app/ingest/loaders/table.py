@@ -22,6 +22,8 @@ _MODULES = {
     **dict.fromkeys((".htm", ".xhtml"), "html"),
     **dict.fromkeys((".csv", ".tsv", ".tab"), "csv_file"),
     ".json": "json_file",
+    ".ipynb": "notebook",
+    ".vtt": "transcript",
     **dict.fromkeys((LOG, *LANGUAGES), "source_code"),
     **dict.fromkeys(SETTINGS, "config_file"),
 }

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from answering.evidence.edits import edit_of
 from answering.evidence.support import CONTRADICTED, SUPPORT_BAR, quotes, supported
 from answering.text.amounts import unmatched
-from answering.text.sentences import sentence_spans, verbatim_spans
+from answering.text.sentences import sentence_spans
+from answering.text.verbatim import verbatim_spans
 from answering.types import Chunk
 from app.providers.rerank.reader import OnnxReader
 from tests.support.verifying import quotes_of, verified

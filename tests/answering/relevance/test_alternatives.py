@@ -289,3 +289,81 @@ def test_an_amount_to_compare_with_is_no_key() -> None:
     about = about_of("Which tools have a deposit of more than 100 EUR?", [chunk_of(table)])
     assert about["| Saw | 100 EUR |"] is not About.LOOKED_UP
     assert about["| Drill | 150 EUR |"] is not About.ANOTHER
+
+
+BYLAW = [
+    Chunk(
+        "1",
+        "d",
+        "Bylaw 1",
+        text := "Quorum is fifty (50) Members present.",
+        "General Meetings",
+        "Quorum",
+        spans=sentence_spans(text),
+    ),
+    Chunk(
+        "2", "d", "Bylaw 1", text := "Quorum is half of the Council.", "Council", "Quorum", spans=sentence_spans(text)
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "chunks", "sentence"),
+    [
+        (
+            "How many Members are needed for quorum at a General Meeting?",
+            BYLAW,
+            "Quorum is fifty (50) Members present.",
+        ),
+        (
+            "beads longest grain duration",
+            [chunk_of("Two grain modes. Turn it to raise grain duration.")],
+            "Turn it to raise grain duration.",
+        ),
+        (
+            "What is the maximum total discount?",
+            [
+                chunk_of(
+                    "The discount of members and the summer discount are added. The discount is limited to 30 per cent."
+                )
+            ],
+            "The discount is limited to 30 per cent.",
+        ),
+        (
+            "How much does a Veld card cost?",
+            [chunk_of("What does a Veld card cost? 5.00 euro, lasts 6 years.")],
+            "5.00 euro, lasts 6 years.",
+        ),
+        (
+            "What is the incoming server port for the company email?",
+            [
+                chunk_of(
+                    "- Username: Your email address.\n- Incoming Server Port: 993\n- Outgoing Server Port: 587",
+                    "Settings",
+                )
+            ],
+            "Incoming Server Port: 993",
+        ),
+    ],
+)
+def test_the_one_that_is_asked_for_is_no_other(question: str, chunks: list[Chunk], sentence: str) -> None:
+    """A plural, a superlative, a question above its answer and another field of a form make no other of it."""
+    (found,) = [chunk for chunk in compared(question, chunks) if sentence in chunk.sentences]
+    n = found.sentences.index(sentence)
+    assert found.about[n] is not About.ANOTHER
+    assert possible_answers(question, found)[n]
+
+
+@pytest.mark.parametrize(
+    ("reply", "others"),
+    [
+        ("The Hub gets a new SIM card in May.", [False]),
+        ("The customs number of the Hub has changed.", [True]),
+        ("The customs number for the Hub is in the list.", [True]),
+    ],
+)
+def test_a_reply_on_another_topic_replaces_nothing(reply: str, others: list[bool]) -> None:
+    """One word in common is no reply to what is asked; half of its words are, or a word of a correction."""
+    quoted = chunk_of("For the Hub it is 8517 62 00.", f"{QUOTED}: Dorli, 11 October", "2")
+    _, earlier = compared("What is the customs number for the Hub?", [chunk_of(reply, None, "1"), quoted])
+    assert [about is About.ANOTHER for about in earlier.about] == others

@@ -47,6 +47,10 @@ def can_answer(question: str, text: str) -> bool:
         ("How much memory does it need?", "The server needs at least 512 M.", "It needs 2 minutes to start."),
         ("What's the phone number of the warden?", "Ring him on 030 123456.", "He has been here since 2012."),
         ("What is the phone number for fires?", "In case of fire dial 112.", "Fires are rare: 4 in 2023."),
+        ("What does a tonne cost?", "A tonne is 312.50 a delivery.", "A tonne needs a space of 1.54 m³ and 3.25 kg."),
+        ("How much does an alarm cost?", "An alarm costs 90 cents.", "An alarm is 8 per cent on the contents."),
+        ("How old must I be to join?", "Members are 18 or older, aged 21 to vote.", "You leave after 12 months."),
+        ("What is the minimum age of a renter?", "Renters are at least 25 years old.", "The minimum rent is 2 days."),
         ("What amount is paid back?", "Up to 30 euros are paid back.", "Meals are paid back on request."),
     ],
 )

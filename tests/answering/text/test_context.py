@@ -2,7 +2,7 @@
 
 import pytest
 
-from answering.text.context import between, limits_of, subject_of, texts_to_read
+from answering.text.context import between, label_of, limits_of, subject_of, texts_to_read
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk
 
@@ -83,3 +83,17 @@ def test_what_became_of_a_proposal_follows_it() -> None:
     assert limits_of(chunk_of(later), 0) == [1, 2]
     assert limits_of(chunk_of("Tom wanted £220 for it. Ann did not. So did Bo. Cy slept. It stays."), 0) == [1]
     assert limits_of(chunk_of("The idea that Tom suggested was dropped. Tea is 50p."), 0) == []
+
+
+@pytest.mark.parametrize(
+    ("item", "label"),
+    [
+        ("A share amounts to €310.", ""),
+        ("The work is honorary.", ""),
+        ("Sauna.", "Sauna: "),
+        ("Excel II.", "Excel II: "),
+    ],
+)
+def test_a_short_sentence_that_says_something_is_no_label(item: str, label: str) -> None:
+    """What has a verb or an amount of money stands by itself; a name alone is the label of what follows it."""
+    assert label_of(chunk_of(f"- {item} Each member has one."), 1) == label

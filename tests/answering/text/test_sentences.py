@@ -184,3 +184,16 @@ def test_a_wide_space_does_not_end_the_process(space: str) -> None:
     """The library that cuts sentences panics on some of these, which no ``except Exception`` catches."""
     text = f"{space}\tA{space}.`???\U0001f600|.\t"
     assert all(0 <= start < end <= len(text) for start, end in sentence_spans(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("64. Beyond that the weakest is ignored.", ["64.", "Beyond that the weakest is ignored."]),
+        ("7. Restart the node.", ["Restart the node."]),  # of a list that began in the chunk before
+        ("12. Stop it.\n13. Start it.", ["Stop it.", "Start it."]),
+    ],
+)
+def test_a_number_alone_at_the_start_is_no_marker(text: str, found: list[str]) -> None:
+    """A number of two digits with neither the one before nor the one after it opens no item: it is what is said."""
+    assert sentences(text) == found

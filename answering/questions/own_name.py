@@ -1,0 +1,42 @@
+"""Leave out of a question the name of those whose documents are asked: "the notice period at Hackerbay".
+
+What a firm's own handbook says of a notice period it seldom says of the firm by name, and the reader takes what lacks
+the name for an answer about somebody else.
+"""
+
+import re
+from collections.abc import Sequence
+
+from answering.text.terms import is_common, stem
+from answering.types import Chunk
+
+_NAME = r"(?P<{0}>[A-Z][\w&-]+(?: [A-Z][\w&-]+){{0,2}})"
+_AFTER = r"(?=\s*(?:[?.!,;)]|\Z|\s(?:and|or|if|when|while|before|after|on|at|in|for|to|is|are|do|does|can|may|must)\b))"
+NAMED = re.compile(
+    rf",?\s(?:at|from|in|with|for|of|inside|within)\s{_NAME.format('name')}{_AFTER}"
+    rf"|\A\W*(?:At|From|In|With|For)\s{_NAME.format('first')},\s"
+)
+"""A question that the function here is for: a name after a preposition."""
+MIN_DOCUMENTS = 3
+"""Documents that have the name of those who wrote them, at the least; half of those that are near have it."""
+
+
+def without_own_name(question: str, chunk: Chunk, chunks: Sequence[Chunk]) -> str:
+    """Return *question*, as it is read in *chunk*, without the name that most documents of *chunks* have in common.
+
+    A word of every day is no name, and in a chunk that has the name it stays.
+    """
+    match = NAMED.search(question)
+    name = (match["name"] or match["first"]) if match else ""
+    if not match or name in _text(chunk) or all(is_common(stem(word.lower())) for word in name.split()):
+        return question
+    near = {candidate.document_id for candidate in chunks}
+    having = {candidate.document_id for candidate in chunks if name in _text(candidate)}
+    if len(having) < MIN_DOCUMENTS or 2 * len(having) < len(near):
+        return question
+    shorter = question[: match.start()] + question[match.end() :]
+    return shorter[:1].upper() + shorter[1:]
+
+
+def _text(chunk: Chunk) -> str:
+    return f"{chunk.headings}\n{chunk.text}"

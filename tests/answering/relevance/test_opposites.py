@@ -1,0 +1,37 @@
+"""What is told of the opposite of a thing answers nothing about it."""
+
+import pytest
+
+from answering.relevance.opposites import OPPOSED, is_of_opposite
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What is the levy for vessels over 30 metres?", "For vessels under 8 metres the levy is 3.5 percent."),
+        ("What do non-members pay for the flat?", "Facility: Guest flat; Members: €48"),
+        ("Fee for children under 5", "Children over 12 pay 3 euros."),
+        ("Who signs orders over 500 EUR?", "Orders of up to 500 EUR are signed by the team."),
+        ("Which non-residents park here?", "Residents park in the yard."),
+    ],
+)
+def test_the_opposite_is_about_another(question: str, text: str) -> None:
+    """Members for non-members, and bounds of the same unit that exclude each other."""
+    assert OPPOSED.search(question)
+    assert is_of_opposite(question, text)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What do non-members pay?", "Members pay 3 euros, non-members 5."),
+        ("What do non-members pay?", "Members pay 3 euros, those who are not members 5."),
+        ("Fee for children under 5", "Children under 12 pay 3 euros."),
+        ("Who signs orders over 5,000 euros?", "Above 2,000 euros the board signs."),
+        ("How far may boats over 8 metres go?", "Boats over 8 metres may go at most 5 km out."),
+        ("What is the fee over 30 metres?", "It takes less than 5 days."),
+    ],
+)
+def test_what_may_hold_of_both_stays(question: str, text: str) -> None:
+    """Both sides in one sentence, bounds that overlap, and bounds of other units."""
+    assert not is_of_opposite(question, text)
