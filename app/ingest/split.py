@@ -1,7 +1,8 @@
 """Split a document by its structure into chunks that fit an encoder of 256 tokens.
 
 A chunk stays within one section and page. Blocks are packed in order, without overlap; one that is too long is broken
-(``app.ingest.break_block``). Each chunk begins with its section's heading, which is none of its sentences.
+(``app.ingest.break_block``). What leads in a list or a table stands with it, if need be on the next page. Each chunk
+begins with its section's heading, which is none of its sentences.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -68,7 +69,8 @@ def _drafts(document: LoadedDocument) -> Iterator[tuple[Block, str, tuple[Span, 
     Blocks that share chapter, section and page are packed together; a block with a chunk id is a chunk of its own.
     """
     before: list[_Piece] = []  # tiny sections, which the next chunk begins with
-    runs = [list(run) for _, run in groupby(document.blocks, key=lambda b: (b.chapter, b.section, b.page, b.chunk_id))]
+    blocks = _with_lead_ins(document.blocks)
+    runs = [list(run) for _, run in groupby(blocks, key=lambda b: (b.chapter, b.section, b.page, b.chunk_id))]
     for run, following in zip_longest(runs, [run[0] for run in runs[1:]]):
         first = run[0]
         if first.chunk_id is not None:
@@ -91,6 +93,28 @@ def _drafts(document: LoadedDocument) -> Iterator[tuple[Block, str, tuple[Span, 
         for pack in _packed(list(_pieces(run, limit)), limit):
             yield first, *_rendered([*before, *heading, replace(pack[0], glue="\n\n"), *pack[1:]])
             before = []
+
+
+def _with_lead_ins(blocks: Iterable[Block]) -> list[Block]:
+    """Part the sentence that leads in a list or a table from a long paragraph, and put it on the page of these."""
+    parted: list[Block] = []
+    for block in blocks:
+        above = parted[-1] if parted else None
+        if (
+            above
+            and block.kind in ("list", "table")
+            and above.kind == "prose"
+            and above.text.endswith(LEADING_ENDS)
+            and (above.chapter, above.section, above.chunk_id) == (block.chapter, block.section, None)
+            and block.chunk_id is None
+            and (above.page != block.page or weight(above.text) > LIMIT // 3)
+        ):
+            start, _ = sentence_spans(above.text)[-1]
+            rest = [above.model_copy(update={"text": text})] if (text := above.text[:start].rstrip()) else []
+            lead = above.model_copy(update={"text": above.text[start:], "page": block.page})
+            parted[-1:] = [*rest, lead]
+        parted.append(block)
+    return parted
 
 
 def _pieces(blocks: Sequence[Block], limit: int) -> Iterator[_Piece]:

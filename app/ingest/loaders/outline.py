@@ -11,6 +11,17 @@ from app.ingest.loaders.header_rows import labelled_entries, with_groups
 MAX_LANGUAGE_CHARS = 40
 T = TypeVar("T")
 _SEPARATOR = re.compile(r"(?<!\d)(\d{4}-\d\d(?:-\d\d)?)(?!\d)|[-_]")
+_ANY_TITLE = frozenset(
+    """
+    about changelog contents default documentation faq guide home index info installation introduction main manual notes
+    overview page readme setup start summary usage
+    """.split()
+)
+"""Titles that a file in any folder may have."""
+_ANY_FOLDER = frozenset(
+    "content contents data doc docs documentation files main pages site source src text wiki".split()
+)
+"""Folders of any files."""
 
 
 class _Placed(NamedTuple):
@@ -87,10 +98,11 @@ class Outline:
             for block, path in placed
         )
         is_url = isinstance(url, str) and url.startswith(("http://", "https://")) and len(url) <= MAX_URL_CHARS
+        found = of_folder(heading[1], source) if heading else title_from_name(source)
         return LoadedDocument(
             document_id=source,
             source=source,
-            title=one_line(title or (heading[1] if heading else title_from_name(source)), MAX_TITLE_CHARS),
+            title=one_line(title or found, MAX_TITLE_CHARS),
             url=str(url) if is_url else None,
             notes=tuple(self.notes),
             blocks=blocks,
@@ -128,7 +140,17 @@ def one_line(text: str, limit: int) -> str:
 def title_from_name(source: str) -> str:
     """Make a title of a file name: without suffix, separators as spaces except those within a date."""
     stem = source.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-    return one_line(_SEPARATOR.sub(lambda found: found[1] or " ", stem), MAX_TITLE_CHARS) or source[:MAX_TITLE_CHARS]
+    return of_folder(one_line(_words(stem), MAX_TITLE_CHARS) or source[:MAX_TITLE_CHARS], source)
+
+
+def of_folder(title: str, source: str) -> str:
+    """Return *title* after the name of its folder, where it could be that of a file in any other: "ears manual"."""
+    folders = [folder for folder in source.split("/")[:-1] if folder.lower() not in _ANY_FOLDER]
+    return f"{_words(folders[-1])} {title}" if folders and title.lower() in _ANY_TITLE else title
+
+
+def _words(name: str) -> str:
+    return _SEPARATOR.sub(lambda found: found[1] or " ", name)
 
 
 def first_of(items: Sequence[str], limit: int, what: str = "") -> list[str]:

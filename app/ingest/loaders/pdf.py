@@ -10,7 +10,7 @@ from statistics import mode
 import pypdfium2
 
 from answering.text.sentences import sentence_spans
-from app.ingest.documents import LoadedDocument
+from app.ingest.documents import Block, LoadedDocument
 from app.ingest.loaders.archive import ENCRYPTED, reading
 from app.ingest.loaders.outline import Outline, table_block
 from app.ingest.loaders.pdf_columns import reading_order
@@ -29,11 +29,16 @@ from app.ingest.loaders.pdf_scans import read_pages
 from app.ingest.loaders.pdf_tables import Table, with_tables
 from app.ingest.loaders.text_encoding import Unreadable
 from app.ingest.loaders.text_lines import LineJoiner
+from app.ingest.loaders.text_pages import CONTENTS
 
 _MADE_UP = re.compile(
     r"^(?:untitled|microsoft )|\.(?:docx?|xlsx?|pptx?|od[tsp]|rtf|txt|html?|md|pdf|pages|tex|dvi|indd)$", re.IGNORECASE
 )
 """A title that the program that wrote the file made up, mostly from the name of another file."""
+_LEADER = re.compile(r"(?:\. ?){4,}[ |]*(?:\d{1,4}|[ivxl]+)\b")
+_ENTRY = re.compile(r"\s(?:\d{1,4}|[ivxl]+)[ |]*\Z")
+MIN_LEADERS = 3
+"""Dot leaders to page numbers that a section of a table of contents has at the least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +91,18 @@ def load(data: bytes, source: str) -> LoadedDocument:
     outline = Outline(form_notes + read.notes + notes)
     _add(outline, entries, joiner)
     loaded = outline.document(source, None if _MADE_UP.search(title) else title or None)
-    blocks = [block.model_copy(update={"recognised": block.page in read.recognised}) for block in loaded.blocks]
+    kept = _without_contents(loaded)
+    blocks = [block.model_copy(update={"recognised": block.page in read.recognised}) for block in kept]
     return loaded.model_copy(update={"blocks": tuple(blocks)})
+
+
+def _without_contents(document: LoadedDocument) -> list[Block]:
+    """Leave out the table of contents: under its heading, what has dot leaders or ends with a page number."""
+    entries = [block for block in document.blocks if CONTENTS.match(block.section or document.title)]
+    if sum(len(_LEADER.findall(block.text)) for block in entries) < MIN_LEADERS:
+        return [*document.blocks]
+    listed = [block for block in entries if _LEADER.search(block.text) or _ENTRY.search(block.text)]
+    return [block for block in document.blocks if block not in listed]
 
 
 def _entries(

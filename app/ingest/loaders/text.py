@@ -28,6 +28,8 @@ _LEVELS = {"=": 1, "-": 2, "#": 1}
 _ITEM = re.compile(r"\s*(?:[-*+•‣◦]|\(?\d{1,3}[.)]|\(?[a-z]\)|\([ivx]{2,4}\))\s+\S")
 _MARKER = re.compile(r"^\s*(?:[-*+•‣◦o]|\(?\d{1,3}[.)]|\(?[a-z]\)|\([ivx]{2,4}\))\s+")
 _LETTER_BULLET = re.compile(r"^(\s*)o {2,}(?=\S)")
+_STAMPED = re.compile(r"\W{0,2}(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4},? )?\d{1,2}:\d\d(?::\d\d)?\b")
+"""A line of a chat, a log or a transcript opens with its time."""
 FULL_LINE = 60  # columns that a line of wrapped text reaches in a text with a margin
 
 
@@ -106,6 +108,7 @@ def _runs(lines: list[str], margin: int, width: int) -> Iterator[list[str]]:
     for at, (line, below) in enumerate(pairwise([] if kept else lines), 1):
         short = len(line) < width // 2 and not below.lstrip()[0].islower() and line[-1] != "-"
         ends = (short and width >= FULL_LINE) or (LABELLED.match(line) and LABELLED.match(below))
+        ends = ends or (_STAMPED.match(lines[0]) and _STAMPED.match(below))
         if ends and indent_of(below) <= margin and not _ITEM.match(below):
             yield lines[start:at]
             start = at

@@ -13,7 +13,8 @@ EDGE = 2  # lines at the top and at the bottom of a page that may be its header 
 MAX_ENTRY_CHARS = 200  # longest line of a table of contents
 _NUMBERED_FOOT = re.compile(r"\[Page \d+\][ \t]*$", re.IGNORECASE | re.MULTILINE)
 _LEADER = re.compile(r"^\s*(?P<label>\S.*?)\s*(?:\.[ \t]?){3,}\s*(?:\d+|[ivxl]+)\s*$")
-_CONTENTS = re.compile(r"\s*(?:table of )?contents\s*:?\s*$", re.IGNORECASE)
+CONTENTS = re.compile(r"\s*(?:table of )?contents\s*:?\s*$", re.IGNORECASE)
+"""The heading of a table of contents."""
 _ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*\s*$")
 _SENTENCE = re.compile(r"\s*[^\W\d_a-z]\w*(?: \S+){2,}[.!?]\s*$")
 _STARTS_ANEW = re.compile(r"\s*(?:[-*+•‣◦o]\s|\(?\d{1,3}(?:\.\d+)*[.)]|\(?[a-z]\)|\([ivx]{2,4}\)|\|)")
@@ -99,7 +100,7 @@ def _without_contents(paras: list[Paragraph]) -> list[Paragraph]:
     return [
         para
         for para, dropped, following in zip(paras, contents, [*contents, False][1:], strict=True)
-        if not dropped and not (following and len(para.lines) == 1 and _CONTENTS.match(para.lines[0]))
+        if not dropped and not (following and len(para.lines) == 1 and CONTENTS.match(para.lines[0]))
     ]
 
 

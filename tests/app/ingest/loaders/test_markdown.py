@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from app.ingest.loaders.markdown import load
 from tests.app.ingest.conftest import load_one, places, split_one, texts
 
 GUIDE = """\
@@ -186,3 +187,19 @@ def test_the_description_of_an_image_is_not_doubled(tmp_path: Path) -> None:
     """A description that the words beside the image repeat is left out; any other one is kept."""
     (path := tmp_path / "a.md").write_text("![Android](a.png) Android allows it. ![A plan](b.png)\n")
     assert texts(load_one(path)) == ["Android allows it. A plan"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "title"),
+    [
+        ("modules/ears/manual.md", "Gain is 40 dB.", "ears manual"),
+        ("pay/README.md", "Paid monthly.", "pay README"),
+        ("docs/old_mill/docs/index.md", "# Overview\n\nIt turns.", "old mill Overview"),
+        ("docs/index.md", "It turns.", "index"),
+        ("pay/bonus.md", "Paid yearly.", "bonus"),
+        ("pay/README.md", "# Your pay\n\nPaid monthly.", "Your pay"),
+    ],
+)
+def test_a_title_that_any_file_may_have_follows_its_folder(name: str, text: str, title: str) -> None:
+    """Of "manual", "README", "Overview" the folder says what they are about, unless it may hold any files too."""
+    assert load(text.encode(), name).title == title

@@ -495,3 +495,30 @@ def test_a_number_whose_unit_is_wrapped_is_one_cell(tmp_path: Path) -> None:
         top += height
     document.output(str(path := tmp_path / "a.pdf"))
     assert "| A-101 | Replace the cartridge | 24 months |\n| A-102 | Drain | 3 days |" in texts(load_one(path))[0]
+
+
+def test_a_table_of_contents_is_left_out(tmp_path: Path) -> None:
+    """Its entries lead to pages by dots; what stands below its heading besides them is read."""
+    from fpdf import FPDF
+
+    document = FPDF(unit="pt")
+    document.add_page()
+    entries = ["1 Use", "1.1 Switching on", "1.2 Ash box", "2 Care", "2.1 Cleaning"]
+    for number, (size, text) in enumerate(
+        [
+            (24, "Boiler manual"),
+            (18, "Contents"),
+            *((11, f"{entry} {'. ' * 30}{at + 3}") for at, entry in enumerate(entries)),
+            (11, ""),
+            (11, "Keep this manual near the boiler and pass it on to the next owner of the house."),
+            (18, "1 Use"),
+            (11, "The ash box holds 18 litres and is emptied by the operator every other week."),
+        ]
+    ):
+        document.set_font("Helvetica", size=size)
+        document.text(60, 60 + 16 * number, text)
+    document.output(str(path := tmp_path / "a.pdf"))
+    found = " ".join(texts(load_one(path)))
+    assert "Switching on" not in found
+    assert "Keep this manual" in found
+    assert "The ash box holds 18 litres" in found

@@ -358,3 +358,19 @@ def test_a_long_paragraph_is_joined(line: str, tmp_path: Path) -> None:
     (path := tmp_path / "a.txt").write_text("\n".join([line] * 40_000))
     (block,) = load_one(path).blocks
     assert block.text.startswith(line.removesuffix("-"))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["[05.05.31, 15:49:30] ~ Idris: I can.", "[06.05.31, 08:03:19] Petra: The stage comes at 07:30"],
+        ["14:03 <petra> the stage comes at 07:30", "14:04 <idris> ok"],
+        ["00:01:23 Speaker 1 The stage comes at 07:30", "00:01:59 Speaker 2 Good"],
+        ["2031-05-05 15:49 Idris: I can", "2031-05-05 15:52 Petra: the stage comes at 07:30"],
+        ["05/05/2031, 15:49 - Idris: I can", "05/05/2031, 15:52 - Petra: Petrol is on me"],
+    ],
+)
+def test_each_message_of_a_chat_stands_by_itself(lines: list[str], tmp_path: Path) -> None:
+    """A line that opens with its time, below one that does too, is no part of that one; what follows it is."""
+    (path := tmp_path / "chat.txt").write_text("\n".join([*lines, "and the tables too."]), encoding="utf-8")
+    assert texts(load_one(path)) == [*lines[:-1], f"{lines[-1]} and the tables too."]
