@@ -14,7 +14,7 @@ SNIPPET_CHARS = 300
 Pieces = Sequence[str | int]
 """An answer cut at its citations: text, or the 0-based position of a citation in the list of them."""
 _CLOSING = re.compile(r"(?<![.!?])[.!?][\"'”’)*_]{0,3}\Z")
-_GOES_ON = re.compile(r"[ \t]*[^\W\d_A-Z]")
+_GOES_ON = re.compile(r"[ \t]*[^\W\d_A-Z]|[.!?…]")  # the full stop itself follows: "(paper, etc.) [1]."
 _ABBREVIATED = re.compile(r"\b[A-Za-z]\.[A-Za-z]\.\Z")
 _NEAR = 8
 """Characters before a marker that are searched for the end of its sentence."""

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, zip_longest
 
 from answering.relevance.chapters import rival_chapters
-from answering.relevance.entities import about_labels, asked_labels, of_earlier_message
-from answering.relevance.entries import is_entry
+from answering.relevance.earlier_messages import QUOTED, of_earlier_message
+from answering.relevance.entities import about_labels, asked_labels
+from answering.relevance.entries import is_entry, surely_named
 from answering.relevance.named_things import CALENDAR, WORD, are_alike, content, exchanged, is_same_form, tokens_of
 from answering.relevance.openings import of_other_opening
 from answering.relevance.quantities import BOUND
@@ -25,10 +26,9 @@ from answering.relevance.subjects import (
 )
 from answering.relevance.things import of_other_label
 from answering.text.blocks import before, cells, filled_columns, is_row, table_header
-from answering.text.terms import is_content, is_uncased, stem, words
+from answering.text.terms import is_content, is_uncased, stem
 from answering.types import About, Chunk
 
-SHORT_STEM = 4  # letters of a stem that says little of a field unless the word is the same: "fired", "Firing fee"
 LONGEST_NAME = 4  # words of a cell that is a name
 MAX_SENTENCES = 300  # of all chunks that are compared: the time grows with their square
 _IN_PARENTHESES = re.compile(r"(?<=\w) ?\([^()]*\)")
@@ -61,23 +61,29 @@ def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     found = Comparison(question, chunks)
     for compare in (_labels, _rows, _sections, _chapters, _sentences):
         compare(found)
-    rivals = frozenset(found.others)
+    told_apart = frozenset(found.others)
     if not found.asked:
         found.others.update(of_unknown_name(question, chunks))
     by_words = () if is_other_language(question) else OF_OTHERS
-    for others in (of_earlier_message, *((of_other_opening,) if is_uncased(question) else by_words)):
+    checks = (of_other_opening,) if is_uncased(question) else by_words
+    quoted = any((chunk.section or "").startswith(QUOTED) for chunk in chunks)
+    for others in (of_earlier_message, *checks) if quoted else checks:
         found.others.update(others(question, chunks))
     found.asked -= found.others
     fields = found.stems - (found.names - CALENDAR) - found.kinds  # a day may name a column
     named_fields = {(at, n): content(filled_columns(chunks[at], n)) & fields for at, n in found.asked | found.others}
     most_asked = max((len(named_fields[place]) for place in found.asked), default=0)
-    most_others = max((len(_surely(named_fields[place], place, found)) for place in rivals), default=0)
+    rows = {is_row(chunks[at], n) for at, n in found.asked}
+    rivals = [(at, n) for at, n in told_apart if is_row(chunks[at], n) in rows]
+    most_others = max(
+        (len(surely_named(named_fields[at, n], chunks[at], n, found.tokens)) for at, n in rivals), default=0
+    )
     if found.asked and most_others > most_asked:  # the asked one does not have what others of its kind have
         found.others |= found.asked
     if any(named_fields[at, n] and is_row(chunks[at], n) for at, n in found.asked):  # another table has no such column
         found.others.update((at, n) for at, n in found.asked if is_row(chunks[at], n) and not named_fields[at, n])
     about = [[About.UNKNOWN] * len(chunk.spans) for chunk in chunks]
-    if rivals:  # that a sentence is about another thing makes none beside it the one that is asked for
+    if told_apart:  # that a sentence is about another thing makes none beside it the one that is asked for
         for at, n in found.asked:
             looked_up = named_fields[at, n] or (is_row(chunks[at], n) and is_entry(question, chunks[at], n))
             about[at][n] = About.LOOKED_UP if looked_up else About.NAMED
@@ -207,13 +213,6 @@ def _sentences(found: Comparison) -> None:
             if side is not None:
                 side.add((at, n))
     found.names.update(stem(word) for name, _ in rivals for word in name)
-
-
-def _surely(named: Stems, place: Position, found: Comparison) -> Stems:
-    """Return those of *named* that are long, or stand at *place* as they do in the question."""
-    at, n = place
-    as_asked = map(stem, frozenset(found.tokens).intersection(words(filled_columns(found.chunks[at], n))))
-    return frozenset(name for name in named if len(name) > SHORT_STEM) | named.intersection(as_asked)
 
 
 def _union(sets: Sequence[Stems]) -> Stems:

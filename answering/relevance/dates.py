@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from answering.relevance.entities import MONTH
-from answering.text.terms import question_stems, vocabulary
+from answering.text.terms import question_stems, stems, vocabulary
 from answering.types import Chunk
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
@@ -98,9 +98,21 @@ def _values(sentence: str) -> set[str]:
 
 
 def later_than(chunks: Sequence[Chunk], found: Sequence[Chunk]) -> list[Chunk]:
-    """Return those of *chunks* with a later date than all of *found*, in their order: they may say what changed."""
+    """Return those of *chunks* with a later date than all of *found*: they may say what changed.
+
+    First those with a sentence that has most words of what answers: "back to 30 EUR without second approval".
+    """
     last = max(map(date_of, found), default=())
-    return [chunk for chunk in chunks if date_of(chunk) > last]
+    answering = [chunk.sentences[_top(chunk)] for chunk in found if chunk.reading]
+    said = frozenset(term for text in answering for term in stems(text))
+    later = [chunk for chunk in chunks if date_of(chunk) > last]
+    return sorted(later, key=lambda chunk: -max(len(said.intersection(stems(text))) for text in chunk.sentences))
+
+
+def _top(chunk: Chunk) -> int:
+    """Return the number of the sentence that answers by the reader."""
+    scores = chunk.reading.sentences if chunk.reading else ()
+    return scores.index(max(scores))
 
 
 def date_of(chunk: Chunk) -> Date:

@@ -35,6 +35,7 @@ MONEY = Dimension(
         rf"\bhow much\b.*\b(?:costs?|pay|paid|charged?|fees?|fares?|rent|price)\b|\bhow many {_CURRENCIES}\b"
         rf"|\bwhat (?:do|does|did|will|would|must)\b.*\b(?:costs?|pay|charge)\b(?! attention| (?:for|with|by)\W*\Z)"
         rf"|\bwhat\b(?! (?:do|does|did)\b).{{0,6}}\bthe\b.*\b(?:{_PRICES})\b"
+        rf"|\bwhat (?:{_PRICES}|premium|deposit|fine)\b"
         rf"|\A\W*(?:\w+\W+){{1,3}}(?:{_PRICES})\W*\Z",
         re.IGNORECASE,
     ),

@@ -1,7 +1,7 @@
 """Tell which of several alike (articles, rooms, depots, years) the sentences of a chunk are about."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from itertools import pairwise
 
 from answering.relevance.named_things import LEAD, TOKEN, Named, contrast_of, is_name, is_same_form, named_things
@@ -16,11 +16,6 @@ The first for a sentence with words of the question beside the name, as the fiel
 where the number stands in the chunk. Not fitted: a name is a key, whatever the words around it."""
 BRIEF = 3
 """Content words of a brief question: it is far from a long chunk by every cosine, also from the one that answers."""
-QUOTED = "Quoted from an earlier message"
-"""The beginning of a heading above what an e-mail quotes, as it is ingested."""
-_CORRECTS = frozenset(map(stem, "now instead changed moved longer correction sorry raised lowered".split()))
-"""Words of a reply that says that something is no longer as it was."""
-_PRONOUNS = frozenset("it they this that".split())
 MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
 LONGEST_NAMED = 10_000
 """A text of more characters is not gone through: so much of it names this year and that."""
@@ -43,31 +38,6 @@ def of_others(question: str, chunk: Chunk) -> tuple[bool, ...]:
     return tuple(about is About.ANOTHER for about in chunk.about or about_labels(question, chunk))
 
 
-def of_earlier_message(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int]]:
-    """Yield the places, chunk and sentence, that an e-mail quotes, if a sentence of its reply tells of *question* too.
-
-    It has half of the question's words, or corrects: "It is 310 euros now" counts, and not the 250 that it answers.
-    """
-    asked = frozenset(question_stems(question))
-    quoted = {at for at, chunk in enumerate(chunks) if (chunk.section or "").startswith(QUOTED)}
-    replied = {
-        chunk.document_id
-        for at, chunk in enumerate(chunks if quoted else ())
-        if at not in quoted and any(_tells(asked, text) for text in chunk.sentences)
-    }
-    for at in sorted(quoted):
-        if chunks[at].document_id in replied:
-            yield from ((at, n) for n in range(len(chunks[at].spans)))
-
-
-def _tells(asked: frozenset[str], sentence: str) -> bool:
-    """Whether *sentence* has half of the words *asked*, or corrects something that it has a word or a pronoun of."""
-    said = words(sentence)
-    shared = asked.intersection(map(stem, said))
-    refers = bool(shared) or not _PRONOUNS.isdisjoint(said)
-    return 2 * len(shared) >= len(asked) > 0 or (refers and not _CORRECTS.isdisjoint(map(stem, said)))
-
-
 def about_labels(question: str, chunk: Chunk) -> tuple[About, ...]:
     """Tell for each sentence of *chunk* which of several alike it is about, by the labels that *question* names.
 
@@ -88,7 +58,8 @@ def about_labels(question: str, chunk: Chunk) -> tuple[About, ...]:
             about |= named_things(lead[0] if lead else _key(chunk, n), heading=True)
         other = False
         for noun, labels in asked.items():
-            text = _naming(sentence, about.get(noun, frozenset())) if row else sentence
+            name = any(label[0].isupper() for label in labels)
+            text = _naming(sentence, about.get(noun, frozenset())) if row and not name else sentence
             other = other or _another(noun, labels, about, f"{chunk.section} {text}")
         named = any(not labels.isdisjoint(about.get(noun, ())) for noun, labels in asked.items())
         if row:
@@ -153,13 +124,18 @@ def _another(noun: str, asked: frozenset[str], about: Mapping[str, frozenset[str
     held = {token.lower() for token in TOKEN.findall(sentence)}
     names = {stem(label.lower()) for label in asked if label[0].isupper()}
     if names:
-        named = {stem(label.lower()) for label in labels if label[0].isupper()}
+        codes = [_has_digit(label) for label in asked]
+        named = {stem(label.lower()) for label in labels if label[0].isupper() and _has_digit(label) in codes}
         return bool(named) and names.isdisjoint(named.union(map(stem, held)))
     (label,) = asked
     contrast = contrast_of(label)
     rivals = labels & contrast if contrast else {label for label in labels if label[0].isdigit()}
     in_range = label.isdigit() and any(int(a) <= int(label) <= int(b) for a, b in _RANGE.findall(sentence))
     return bool(rivals) and label not in labels | held and not in_range
+
+
+def _has_digit(label: str) -> bool:
+    return any(map(str.isdigit, label))
 
 
 def _row_of_another(label: str, chunk: Chunk, n: int) -> bool:

@@ -1,22 +1,41 @@
 """Find the row that a question looks up by its first cell: "Maximum pressure | 3 bar"."""
 
 import re
+from collections.abc import Sequence
 
 from answering.relevance.named_things import content
-from answering.text.blocks import cells, filled_columns
+from answering.text.blocks import cells, filled_columns, table_header
+from answering.text.terms import stem, words
 from answering.types import Chunk
 
 _ASKS_OTHERWISE = re.compile(
     r"\W*(?:(?:and |so )?(?:where|when|who\w*|why)|how (?:do|does|did|can|could|to|should|is|are))\b", re.IGNORECASE
 )
 """A question for a place, a person or a way, of which a row that has only the name of a thing says nothing."""
+SHORT_STEM = 4
+"""Letters of a stem that says little of a field unless the word is the same: "fired", "Firing fee"."""
 
 
 def is_entry(question: str, chunk: Chunk, n: int) -> bool:
     """Whether row *n* of *chunk* has the name that *question* asks for in its first cell.
 
-    All of the question's other words stand in the headings above the table or in the names of its columns.
+    All of the question's other words stand above the table or in the names of its columns.
     """
     key, asked = content(cells(chunk.sentences[n])[0]), content(question)
-    around = content(f"{chunk.headings} {filled_columns(chunk, n)}")
+    (header,) = table_header(chunk, n) or [n]
+    above = chunk.sentences[header - 1] if header else ""
+    around = content(f"{chunk.headings} {above} {filled_columns(chunk, n)}")
     return bool(key) and key <= asked <= key | around and not _ASKS_OTHERWISE.match(question)
+
+
+def has_cell(question: str, chunk: Chunk) -> bool:
+    """Whether a row of *chunk* has a cell of several words that are all in *question*: "slab roller"."""
+    rows = [cells(text) for text in chunk.sentences if text.startswith("|")]
+    named = [content(cell) for row in rows for cell in row if " " in cell]
+    return any(len(name) > 1 and name <= content(question) for name in named)
+
+
+def surely_named(named: frozenset[str], chunk: Chunk, n: int, asked: Sequence[str]) -> frozenset[str]:
+    """Return those of *named* that are long, or of a word in the columns of sentence *n* that is one of *asked*."""
+    as_asked = map(stem, frozenset(asked).intersection(words(filled_columns(chunk, n))))
+    return frozenset(name for name in named if len(name) > SHORT_STEM) | named.intersection(as_asked)

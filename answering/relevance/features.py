@@ -55,7 +55,8 @@ async def read_best(
         if answering and any(
             chunk.dated or DATED.search(f"{chunk.headings} {chunk.source}") for chunk in results.chunks
         ):
-            later = later_than([*waiting], answering)[:READ_LATER]
+            unread = [chunk for chunk in results.chunks if chunk.spans and chunk.chunk_id not in read]
+            later = later_than(unread, answering)[:READ_LATER]
             chunks = await asyncio.gather(*(_read(reader, results, chunk, defined) for chunk in later))
             read |= {chunk.chunk_id: chunk for chunk in chunks}
         updated.append(replace(results, chunks=tuple(read.get(chunk.chunk_id, chunk) for chunk in results.chunks)))

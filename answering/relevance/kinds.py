@@ -69,7 +69,7 @@ _ASKS_HOUR = re.compile(
     r"(?<!\bin )(?<!\bwithin )\b(?:what|which) time\b(?! of (?:the )?(?:year|month|week)\b)", re.IGNORECASE
 )
 _HOUR = re.compile(
-    rf"""\d[:.h]\d\d\b|\b\d{{1,2}}[ ]?(?:[ap]\.?m|h|uhr|o['’]clock)\b|[–-][ ]?\d{{1,2}}\b
+    rf"""\d[:.h]\d\d\b|\b\d{{1,2}}[ ]?(?:[ap]\.?m|h|uhr|o['’]clock)\b|\d[ ]?[–-][ ]?\d{{1,2}}\b
     |\b(?:at|from|by|until|till|to|before|after|around|between|since)[ ](?:\d{{1,2}}|{"|".join(NUMBERS)})\b
     |\b(?:{_OF_DAY}|mornings?|afternoons?|evenings?|nights?|any[ ]?time|all[ ]day
     |around[ ]the[ ]clock|after|before|until|till)\b""",

@@ -24,6 +24,7 @@ from answering.relevance.quantities import (
     ASKS_HOW_MANY,
     ASKS_MEASURE,
     has_amount,
+    has_unit,
     measured_columns,
     measures,
 )
@@ -205,7 +206,7 @@ def _lacks_number(question: str, chunk: Chunk, n: int) -> bool:
     numbers = [f"{name} {value}" for name, value in zip(names, row, strict=False) if re.search(r"\d", value)]
     own = [stems(value) for value in row if not re.search(r"\d", value)]
     counted = [*map(stems, numbers), *(own if numbers else ())]
-    return bool(noun) and not any(noun in said for said in counted)
+    return bool(noun) and not any(noun in said for said in counted) and not has_unit(noun, numbers)
 
 
 def has_kind(question: str, text: str) -> bool:

@@ -143,6 +143,14 @@ def _has_count(question: str, text: str) -> bool:
     return bool(found & (asked | {""})) or bool(_COUNT.search(text))
 
 
+def has_unit(noun: str, texts: Sequence[str]) -> bool:
+    """Whether one of *texts* has an amount in the unit that has the stem *noun*, by any of its names: "1,800 km"."""
+    units = {unit for name, (unit, _) in UNITS_BY_NAME.items() if stem(name) == noun}
+    return bool(units) and any(
+        reading.unit in units for text in texts for _, _, found in amounts(text) for reading in found
+    )
+
+
 def _counted(question: str) -> list[str]:
     """Return the words after "how many" in *question*, the first three: what is counted."""
     *_, asked = ASKS_HOW_MANY.split(question.lower(), maxsplit=1)

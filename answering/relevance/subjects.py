@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise, permutations, takewhile
 from typing import NamedTuple
 
-from answering.relevance.named_things import are_alike, content, tokens_of
+from answering.relevance.named_things import POSSESSIVE, are_alike, content, tokens_of
 from answering.text.blocks import before, cells, table_header
 from answering.text.terms import QUESTION_WORDS, STOP_WORDS, is_content, is_number, stem, stems, vocabulary, words
 from answering.types import Chunk
@@ -101,10 +101,10 @@ def of_unknown_kind(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[in
     """
     known = _known(chunks)
     spelled = frozenset(word for chunk in chunks for word in words(f"{chunk.headings}\n{chunk.text}"))
-    for word, noun in pairwise(tokens_of(question)):
+    for word, noun in pairwise(tokens_of(POSSESSIVE.sub("", question))):
         if not (is_content(word) and is_content(noun)) or is_number(word) or noun.isdigit() or word in spelled:
             continue
-        if word in _SAYS_NO_KIND:
+        if word in _SAYS_NO_KIND or word.endswith(("ed", "ly")):  # "a newly added gauge"
             continue
         headed = {at: _words_before(noun, chunk.section or "") for at, chunk in enumerate(chunks)}
         kinds = {

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
 from answering.relevance.entities import is_of_other_version, names_another, of_others, opens_alike
+from answering.relevance.entries import has_cell
 from answering.relevance.named_things import LEAD, POSSESSIVE, TOKEN, is_name
 from answering.text.blocks import before, row_with_column_names
 from answering.text.context import antecedents, introduced_row, label_of, referred_to
@@ -56,10 +57,8 @@ _NO_THINGS = frozenset(
     """.split()
 )
 """Verbs of every question, and what is asked of things ("at what time of day")."""
-_ASKED_FOR = re.compile(r"w+ba([cC]+)(?=p[acC])")
-"""What is asked of a thing: "What is the price of …"."""
-_CAPITAL = re.compile(r"(?<=[^.!?\s] )[A-Z]\w+")
-"""A word with a capital letter that opens no sentence."""
+_ASKED_FOR = re.compile(r"w+ba([cC]+)(?=p[acC])")  # "What is the price of …"
+_CAPITAL = re.compile(r"(?<=[^.!?\s] )[A-Z]\w+")  # opens no sentence
 _NAME = re.compile(r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)+")
 
 
@@ -85,7 +84,7 @@ def things_named(question: str) -> frozenset[str]:
         if tags[max(start - 1, 0)] not in "apxb":
             named += [token for token, tag in zip(tokens[start:end], run[0], strict=True) if tag == "C"]
             continue
-        if do_verb and end - start > 1:
+        if do_verb and end - start > 1 and tokens[end : end + 1] != ["of"]:
             end, do_verb = end - 1, False
         while end > start and tags[end - 1] == "c" and _is_participle(tokens[end - 1].lower()):
             end -= 1
@@ -201,9 +200,10 @@ def _names(text: str) -> list[list[str]]:
 
 
 def is_near(question: str, chunk: Chunk) -> bool:
-    """Whether *chunk* is read: near by a cosine, or it has the few words of a brief *question*, or a name or code."""
+    """Whether *chunk* is read: near by a cosine, or with the few words of a brief *question*, a name, code or cell."""
     near = max(chunk.similarity, *chunk.span_similarities) >= MIN_SIMILARITY
-    return near or _has_few_words(question, chunk) or _has_name(question, chunk)
+    found = near or _has_few_words(question, chunk) or _has_name(question, chunk)
+    return found or ("|" in chunk.text and has_cell(question, chunk))
 
 
 def _has_few_words(question: str, chunk: Chunk) -> bool:

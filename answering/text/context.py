@@ -22,7 +22,7 @@ _LIMITS = re.compile(
     r"|[^.;:]*\b(?:exceptions?|lapses?|expires?|is void|(?:stays?|remains?|are|is) closed)\b"
 )
 """A sentence that says where the one before it ends or does not hold: by what opens it, or by what it says of it."""
-LONGEST_LABEL, LONGEST_LEAD = 5, 2
+LONGEST_LABEL, LONGEST_LEAD = 5, 3
 """Words of an item that is no more than a label of those below it, and of a paragraph's first sentence: "Dogs."."""
 _PROPOSES = re.compile(
     r"\b(?:propos(?:ed|al)|suggest(?:ed|ion)|requested|wanted|thought|had asked|asked (?:for|that|whether)"
@@ -45,7 +45,7 @@ _PRONOUN = re.compile(r"(?:It|Its|He|His|She|Her|They|Their)\b")
 _FIELD = re.compile(r"[^:.|]{1,40}:\s")
 LONGEST_PASSAGE = 900
 """Characters of a chunk that are read: about the 224 word pieces that the reader takes."""
-_SAYS = re.compile(rf"\b(?:{'|'.join(AUXILIARIES)}|not|never|no|we|you|it|they|i)\b|[$€£%]", re.IGNORECASE)
+_SAYS = re.compile(rf"\b(?:{'|'.join(AUXILIARIES)}|not|never|no|we|you|it|they)\b|[$€£%]", re.IGNORECASE)
 """What a label has not: "A share is 310 euros." says something."""
 FEW_WORDS = 4
 """A sentence of fewer words names no subject of its own."""
@@ -76,7 +76,7 @@ def label_of(chunk: Chunk, n: int) -> str:
     """
     first = _opening(chunk, n)
     opening = chunk.sentences[first] if first < n and not is_row(chunk, first) else ""
-    if label := _LABEL.match(opening):
+    if (label := _LABEL.match(opening)) and not _SAYS.search(label[0]):
         return f"{label[0].replace('*', '')} "
     longest = LONGEST_LABEL if bullet(chunk, first) else LONGEST_LEAD
     few = len(opening.split()) <= longest and re.search("[^\\W\\d_]{3}", opening)  # a number is none

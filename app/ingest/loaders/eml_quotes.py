@@ -8,7 +8,7 @@ from typing import NamedTuple
 from bs4 import BeautifulSoup, Tag
 from bs4.element import PageElement
 
-from answering.relevance.entities import QUOTED
+from answering.relevance.earlier_messages import QUOTED
 from app.ingest.loaders.html_content import HEADINGS, INLINE, plain_text
 from app.ingest.loaders.outline import one_line
 

@@ -3,7 +3,8 @@
 import pytest
 
 from answering.relevance.alternatives import compared
-from answering.relevance.entities import QUOTED, names_another
+from answering.relevance.earlier_messages import QUOTED
+from answering.relevance.entities import names_another
 from answering.relevance.possible_answers import possible_answers
 from answering.text.sentences import sentence_spans
 from answering.types import About, Chunk

@@ -35,3 +35,39 @@ def test_the_opposite_is_about_another(question: str, text: str) -> None:
 def test_what_may_hold_of_both_stays(question: str, text: str) -> None:
     """Both sides in one sentence, bounds that overlap, and bounds of other units."""
     assert not is_of_opposite(question, text)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What is the minimum age for the 10 m board?", "Board: 5 m; Minimum age: 10 years"),
+        (
+            "What bonus do I get for a top-up of 200 euros?",
+            "A bonus of 15 per cent is credited for a top-up of 100 euros.",
+        ),
+        ("How long are messages of dead.RAW kept?", "RAW is kept for 10 days."),
+        ("What does node/token return?", "The token is returned as JSON."),
+        ("What is the fine for a delay of 3 weeks?", "The fine for a delay of 2 weeks is 5 euros."),
+    ],
+)
+def test_a_rival_is_about_another(question: str, text: str) -> None:
+    """Another amount as the key of a row or of the same thing, and a part of a name in its place."""
+    assert OPPOSED.search(question)
+    assert is_of_opposite(question, text)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What is the minimum age for the 5 m board?", "Board: 5 m; Minimum age: 10 years"),
+        ("How deep is the 25 m pool?", "Pool: sports pool; Length: 25 m; Depth: 2 m"),
+        ("What bonus do I get for a top-up of 50 euros?", "10 per cent for a top-up of 50 euros, 15 of 100 euros."),
+        ("Is a fee of 5 euros due?", "The fee of members is 5 euros."),
+        ("How long are messages of dead.RAW kept?", "Messages of dead.RAW are kept for 20 days, those of RAW for 10."),
+        ("Where is node.yaml?", "It is in /etc/node.yaml."),
+        ("What can 2 people carry?", "They carry a load of 30 kg."),
+    ],
+)
+def test_what_names_it_is_about_it(question: str, text: str) -> None:
+    """The same amount anywhere in the sentence, the whole name, and amounts of other units."""
+    assert not is_of_opposite(question, text)
