@@ -80,7 +80,7 @@ class Chunk:
     where they were not compared. ``reading`` is None if unread; ``can_answer`` tells for each sentence of a read chunk
     whether it can answer at all. ``scores`` say how well each sentence answers, once assessed, ``base_scores`` how near
     it is without the reader; ``relevance`` how surely the chunk is about the question, ``answers`` how probably it
-    answers. ``dated``: the date of its document, "2025-05", or "". ``recognised``: a program read a scanned page.
+    answers. ``dated``: its document's date, "~2025-05" of what is not in force. ``recognised``: read from a scan.
     """
 
     chunk_id: str

@@ -9,7 +9,7 @@ from answering.evidence.verify import copied
 from answering.extract.sentences import Sentence, answering_sentences, found_sentences, written
 from answering.ports import PassageReader
 from answering.questions.definitions import asked_term
-from answering.relevance.dates import DATED, best_sentence, later_section
+from answering.relevance.dates import DATED, NOT_IN_FORCE, best_sentence, in_force, later_section
 from answering.relevance.graders import OTHER_LABEL_FACTOR, extractive_confidence
 from answering.relevance.second_reading import MIN_READ_AGAIN, read_again
 from answering.render import cite_by_document, numbered
@@ -148,6 +148,8 @@ def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, ad
     if not candidates:
         return Extract(results.question, (), 0.0)
     best = max(candidates, key=lambda chunk: chunk.answers or 0.0)
+    dated = any(chunk.dated or DATED.search(f"{chunk.headings} {chunk.source}") for chunk in relevant)
+    best = in_force(results.question, candidates, best) if dated else best
     texts = [sentence.text for sentence in answering_sentences(best, results.question)]
     copies = [chunk for chunk in candidates if chunk.chunk_id in best.near_duplicates]
     full = [copy for copy in copies if all(text in copy.text for text in texts)]
@@ -155,12 +157,10 @@ def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, ad
     sentences = answering_sentences(fullest, results.question)
     factor = 1.0 if _shows(added, fullest, [sentence.text for sentence in sentences]) else OTHER_LABEL_FACTOR
     sentences += _second(results.question, candidates, best)
-    dated = any(chunk.dated or DATED.search(f"{chunk.headings} {chunk.source}") for chunk in relevant)
     if dated and (later := later_section(results.question, relevant, best)):
         sentences += answering_sentences(later, results.question, most=1)
-    return Extract(
-        results.question, sentences, (best.answers or 0.0) * factor, chunk=best, nearer=results.chunks.index(best)
-    )
+    nearer = results.chunks.index(best)
+    return Extract(results.question, sentences, (best.answers or 0.0) * factor, chunk=best, nearer=nearer)
 
 
 def _second(question: str, candidates: Sequence[Chunk], best: Chunk) -> tuple[Sentence, ...]:
@@ -169,7 +169,7 @@ def _second(question: str, candidates: Sequence[Chunk], best: Chunk) -> tuple[Se
     Where that is sure, it is one that says where a rule does not hold.
     """
     same = {best.chunk_id, *best.near_duplicates}
-    others = [chunk for chunk in candidates if chunk.chunk_id not in same]
+    others = [chunk for chunk in candidates if chunk.chunk_id not in same and chunk.dated[:1] != NOT_IN_FORCE]
     if (best.answers or 0.0) >= SURE:
         others = [chunk for chunk in others if EXCEPTS.search(best_sentence(chunk))]
     second = max(others, key=lambda chunk: chunk.answers or 0.0, default=None)

@@ -21,6 +21,17 @@ DATED = re.compile(
 """A day of a year: "13 May 2025", "May 13, 2025", "13.5.2025", "2025-05-13"; or a month: "May 2025", "2025-05"."""
 _ISO = re.compile(r"\d{4}(?:-\d\d){0,2}")
 MAX_DAY = 31
+NOT_IN_FORCE = "~"
+"""Stands before the date of a draft, and of a document that was superseded."""
+DRAFT_SHARE = 0.5
+"""Share of its probability to answer that a draft, or what was superseded, has beside what is in force. Not fitted."""
+ASKS_EARLIER = re.compile(
+    r"\b(?:draft|proposals?|proposed|planned|superseded|obsolete|previous(?:ly)?|former(?:ly)?|earlier|old|original(?:ly)?"
+    rf"|before|used to|was|were|did|back then|{_YEAR})\b",
+    re.IGNORECASE,
+)
+"""A question for what a draft, or an earlier version, says."""
+_OF_VERSION = re.compile(r"\([^()]*\)|\d+|\b(?:draft|version|superseded|old|new|v)\b", re.IGNORECASE)
 Date = tuple[int, ...]
 """Year, month and day, 0 for an unknown day; empty for what has no date, which is before all others."""
 
@@ -45,6 +56,8 @@ FEW_WORDS = 3
 """A sentence of fewer words is mostly a heading within a line: "Fire wardens."."""
 MIN_SHARED = 1 / 3
 """Share of the question's words that a nearer passage has, to tell of a change of the same thing. Not fitted."""
+SAME_SHARE = 0.8
+"""Share of its probability to answer from which a later version of the document answers instead. Not fitted."""
 LATER_SHARE = 0.4
 """Share of its probability to answer from which a later section is quoted beside an earlier one. Not fitted."""
 CHANGES = re.compile(
@@ -68,11 +81,38 @@ def later_section(question: str, chunks: Sequence[Chunk], best: Chunk) -> Chunk 
     one may answer.
     """
     date = date_of(best)
-    later = [chunk for chunk in chunks if chunk.scores and date_of(chunk) > date]
+    later = [chunk for chunk in chunks if chunk.scores and _rank(chunk) > _rank(best)]
     later = [chunk for chunk in later if (date and chunk.document_id == best.document_id) or _tells_of_change(chunk)]
     least = LATER_SHARE * (best.answers or 0.0)
     likely = [chunk for chunk in later if (chunk.answers or 0.0) >= least or _replaces(question, chunk, best)]
-    return max(likely, key=date_of, default=None)
+    return max(likely, key=_rank, default=None)
+
+
+def in_force(question: str, chunks: Sequence[Chunk], best: Chunk) -> Chunk:
+    """Return the one of *chunks* that most probably answers *question*, of the last version of its document.
+
+    *best* is the most probable one of all. Drafts and what was superseded count less. Documents are versions of one
+    where their titles differ in nothing but numbers and what says that they are drafts. A question for an earlier
+    state is answered by *best*.
+    """
+    if ASKS_EARLIER.search(question):
+        return best
+
+    def counts(chunk: Chunk) -> float:
+        return (chunk.answers or 0.0) * (DRAFT_SHARE if chunk.dated.startswith(NOT_IN_FORCE) else 1.0)
+
+    first = max(chunks, key=counts)
+    likely = [chunk for chunk in chunks if counts(chunk) >= SAME_SHARE * counts(first)]
+    return max([first, *(chunk for chunk in likely if _is_version_of(chunk, first))], key=_rank)
+
+
+def _is_version_of(one: Chunk, other: Chunk) -> bool:
+    titles = {" ".join(_OF_VERSION.sub(" ", chunk.title).lower().split()) for chunk in (one, other)}
+    return one.document_id != other.document_id and bool(one.dated and other.dated) and len(titles) == 1
+
+
+def _rank(chunk: Chunk) -> tuple[bool, Date]:
+    return not chunk.dated.startswith(NOT_IN_FORCE), date_of(chunk)
 
 
 def _replaces(question: str, later: Chunk, best: Chunk) -> bool:
@@ -102,10 +142,10 @@ def later_than(chunks: Sequence[Chunk], found: Sequence[Chunk]) -> list[Chunk]:
 
     First those with a sentence that has most words of what answers: "back to 30 EUR without second approval".
     """
-    last = max(map(date_of, found), default=())
+    last = max(map(_rank, found), default=(False, ()))
     answering = [chunk.sentences[_top(chunk)] for chunk in found if chunk.reading]
     said = frozenset(term for text in answering for term in stems(text))
-    later = [chunk for chunk in chunks if date_of(chunk) > last]
+    later = [chunk for chunk in chunks if _rank(chunk) > last]
     return sorted(later, key=lambda chunk: -max(len(said.intersection(stems(text))) for text in chunk.sentences))
 
 
@@ -117,7 +157,8 @@ def _top(chunk: Chunk) -> int:
 
 def date_of(chunk: Chunk) -> Date:
     """Return the date of *chunk*: in its headings, the innermost first, else that of its document; () without one."""
-    own = tuple(map(int, chunk.dated.split("-"))) if _ISO.fullmatch(chunk.dated) else ()
+    dated = chunk.dated.removeprefix(NOT_IN_FORCE)
+    own = tuple(map(int, dated.split("-"))) if _ISO.fullmatch(dated) else ()
     inner, outer = (chunk.section or "", chunk.chapter or ""), (chunk.title, chunk.source or "")
     return next(filter(None, (*map(date_in, inner), own, *map(date_in, outer))), ())
 

@@ -89,7 +89,12 @@ DIMENSIONS = (
     ),
     MONEY,
     Dimension(
-        re.compile(r"\bhow old (?:must|do|does|should|can|may|have)\b|\b(?:minimum|maximum|what) age\b", re.IGNORECASE),
+        re.compile(
+            r"\bhow old (?:must|do|does|should|can|may|have) (?:I|you|we|one|they|he|she|\w*one|\w*body|an? \w+er"
+            r"|\w+ers|children|kids|people|participants|applicants|guests|candidates|students)\b"
+            r"|\b(?:minimum|maximum|what) age\b",
+            re.IGNORECASE,
+        ),
         frozenset(),
         re.compile(
             r"\d.*\b(?:years?|aged?|old|birthdays?)\b|\b(?:years?|aged?|ages|old|birthdays?|under|over)\b.*\d"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from answering.ports import PassageReader
 from answering.questions.definitions import defining_sentences, with_definition
 from answering.questions.own_name import NAMED, without_own_name
-from answering.relevance.dates import DATED, later_than
+from answering.relevance.dates import ASKS_EARLIER, DATED, NOT_IN_FORCE, later_than
 from answering.relevance.entities import BRIEF, named_gains, names_another, of_others
 from answering.relevance.possible_answers import are_of_kind, is_about_another, possible_answers
 from answering.relevance.things import is_near
@@ -19,19 +19,16 @@ from answering.types import About, Chunk, Passage, ReadPassage, SubqueryResults
 
 HEADING_CREDIT = 0.5
 """Weight of a word that stands in a heading and not in the text below it."""
-LARGEST_LOGIT = 12.0
-"""Limit of the reader's logits: beyond it a probability does not change."""
+LARGEST_LOGIT = 12.0  # of the reader: beyond it a probability does not change
 MAX_PASSAGES, READ_AT_ONCE = 10, 2
 """Passages read for each sub-question, the most promising first, until one answers; and how many of them at once after
 the first, which often answers: the reader has a thread for each processor (``docs/relevance.md``)."""
-READ_LATER = 2
-"""Passages with a later date than the one that answers that are read as well, for what it says may have changed."""
+READ_LATER = 2  # passages with a later date than the one that answers that are read as well, for what may have changed
 SENTENCE_WEIGHT, KEYWORD_WEIGHT = 0.5, 0.3
 """Weights of the best sentence's cosine and of BM25 beside the chunk's, in the order of reading: of a few tried."""
 READ_FIRST, MAX_BEHIND = 3, 0.2
 """Passages that are read until one answers; how much less promising than the best a further one may be to be read."""
-UNREAD = 20.0
-"""Distance below "none of them" of the logit of a sentence that was not read, or cannot answer."""
+UNREAD = 20.0  # below "none of them": the logit of a sentence that was not read, or cannot answer
 
 
 async def read_best(
@@ -51,7 +48,7 @@ async def read_best(
         while not answering and (batch := tuple(islice(waiting, READ_AT_ONCE if read else 1))):
             chunks = await asyncio.gather(*(_read(reader, results, chunk, defined) for chunk in batch))
             read |= {chunk.chunk_id: chunk for chunk in chunks}
-            answering = [chunk for chunk in chunks if _answers(chunk.reading)]
+            answering = [c for c in chunks if _answers(c.reading) and not _is_draft(results.question, c)]
         if answering and any(
             chunk.dated or DATED.search(f"{chunk.headings} {chunk.source}") for chunk in results.chunks
         ):
@@ -69,7 +66,8 @@ def _to_read(results: SubqueryResults, defined: Mapping[str, int]) -> list[Chunk
     found = [chunk for chunk in results.chunks if chunk.spans]
     near = [chunk for chunk in found if chunk.chunk_id in defined or is_near(question, chunk)]
     others = {chunk.chunk_id for chunk in near if all(of_others(question, chunk))}
-    order = sorted(near, key=lambda c: (c.chunk_id not in defined, c.chunk_id in others, -promise(c)))
+    last = others | {chunk.chunk_id for chunk in near if _is_draft(question, chunk)}
+    order = sorted(near, key=lambda c: (c.chunk_id not in defined, c.chunk_id in last, -promise(c)))
     least = max(map(promise, near), default=0.0) - MAX_BEHIND
     return [
         chunk
@@ -135,6 +133,10 @@ def _possible(
     if max(left) < reading.null < scores[top] and is_about_another(question, chunk)[top]:  # and nothing else answers
         return replace(reading, sentences=(unread,) * len(left), answerable=-UNREAD)
     return replace(reading, sentences=left)
+
+
+def _is_draft(question: str, chunk: Chunk) -> bool:
+    return chunk.dated[:1] == NOT_IN_FORCE and not ASKS_EARLIER.search(question)
 
 
 def _answers(reading: ReadPassage | None) -> bool:

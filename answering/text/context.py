@@ -22,7 +22,7 @@ _LIMITS = re.compile(
     r"|[^.;:]*\b(?:exceptions?|lapses?|expires?|is void|(?:stays?|remains?|are|is) closed)\b"
 )
 """A sentence that says where the one before it ends or does not hold: by what opens it, or by what it says of it."""
-LONGEST_LABEL, LONGEST_LEAD = 5, 3
+LONGEST_LABEL, LONGEST_LEAD = 5, 2
 """Words of an item that is no more than a label of those below it, and of a paragraph's first sentence: "Dogs."."""
 _PROPOSES = re.compile(
     r"\b(?:propos(?:ed|al)|suggest(?:ed|ion)|requested|wanted|thought|had asked|asked (?:for|that|whether)"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from answering.relevance.dates import date_in
+from answering.relevance.dates import NOT_IN_FORCE, date_in
 from app.ingest.documents import MAX_LABEL_CHARS, LoadedDocument
 
 MAX_FIELDS, MAX_ELEMENTS = 50, 100
@@ -19,6 +19,18 @@ EARLIEST = 1990
 HEAD_BLOCKS, MAX_HEAD_CHARS = 3, 200
 """Blocks at the head of a document in which its date is looked for, and how much of each."""
 _YEAR = re.compile(r"(?<!\d)20[0-4]\d(?!\d)")
+_STATES = (
+    "draft|superseded|obsolete|outdated|deprecated|withdrawn|rejected|expired|archived|repealed|not (?:yet )?in force"
+)
+_NAMED_SO = re.compile(rf"(?<![^\W_])(?:{_STATES}|no longer valid|old version)(?![^\W_])", re.IGNORECASE)
+_FOLDER = re.compile(r"(?:\A|/)(?:archived?|obsolete|outdated|deprecated|superseded|drafts?|old)/", re.IGNORECASE)
+_SAYS_SO = re.compile(
+    rf"\bstatus\W{{1,6}}(?:{_STATES}|proposed)\b"
+    r"|\bthis (?:\w+ ){1,2}(?:is|was|has been) (?:an? )?(?:draft\b|(?:superseded|replaced|withdrawn|repealed) by\b"
+    r"|obsolete|outdated|deprecated|no longer (?:valid|in force|maintained))|\((?:draft|not (?:yet )?in force)\b",
+    re.IGNORECASE,
+)
+"""What a document that is not in force has in its name or title, its folder, and at its head."""
 TAKEN = frozenset(
     "chapter chunk_id chunk_index content_hash dated doc_id document document_id document_title ingested_at "
     "json_fields metadata modified page page_content page_number section section_title source source_doc source_url "
@@ -37,6 +49,7 @@ def date_field(document: LoadedDocument) -> dict[str, JsonValue]:
     """Return the date of a document as ``dated``: of its front matter, name or title, or in its first lines.
 
     A message has it in its head, minutes and letters above their text; tables and lists have those of other things.
+    ``NOT_IN_FORCE`` stands before that of a draft, and of what was superseded.
     """
     names = [str(document.metadata.get("date", "")), document.source, document.title]
     opening = [block for block in document.blocks[:HEAD_BLOCKS] if block.kind == "prose"]
@@ -45,7 +58,17 @@ def date_field(document: LoadedDocument) -> dict[str, JsonValue]:
     years = [(int(year),) for year in _YEAR.findall(" ".join(names))]
     this_year = datetime.now(UTC).year
     found = next((date for date in (*days, *years) if date and date[0] <= this_year + 1), ())
-    return {"dated": "-".join(f"{part:02d}" for part in found if part)} if found else {}
+    dated = "-".join(f"{part:02d}" for part in found if part)
+    return (
+        {"dated": f"{NOT_IN_FORCE * _is_not_in_force(document)}{dated}"} if found or _is_not_in_force(document) else {}
+    )
+
+
+def _is_not_in_force(document: LoadedDocument) -> bool:
+    """Whether a document says of itself that it is a draft, or superseded: in its name, its title or at its head."""
+    names = f"{document.metadata.get('status', '')}\n{document.source.rpartition('/')[2]}\n{document.title}"
+    head = "\n".join(block.text[:MAX_HEAD_CHARS] for block in document.blocks[:HEAD_BLOCKS])
+    return bool(_NAMED_SO.search(names) or _FOLDER.search(document.source) or _SAYS_SO.search(head))
 
 
 def own_fields(front_matter: Mapping[object, object]) -> dict[str, JsonValue]:

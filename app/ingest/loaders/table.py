@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from warnings import catch_warnings
 
+from answering.relevance.dates import NOT_IN_FORCE
 from app.ingest.documents import LoadedDocument, SkippedFile
 from app.ingest.loaders.fields import date_field, file_fields
 from app.ingest.loaders.run_in_headings import with_run_in_headings
@@ -61,7 +62,9 @@ def load_file(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile]
             if isinstance(document, LoadedDocument):
                 metadata = fields | document.metadata | date_field(document)
                 document = document.model_copy(update={"metadata": metadata})
-                document = with_run_in_headings(document) if "dated" in metadata else document
+                document = (
+                    with_run_in_headings(document) if str(metadata.get("dated", "")).lstrip(NOT_IN_FORCE) else document
+                )
             yield document
         return
     except Unreadable as error:

@@ -32,6 +32,7 @@ def is_other(question: str, chunk: Chunk, sentence: str) -> bool:
     [
         ("How long does the walk to the river take?", {"walk", "river"}),
         ("Where are the score sheets kept?", {"score", "sheet"}),
+        ("What does the annual inspection of an X3 cost?", {"annual", "inspect", "x3"}),
         ("When do matinee performances begin?", {"matine", "perform"}),
         ("In which class are flights paid?", {"flight"}),
         ("How much is a seat for schools?", {"seat", "school"}),
@@ -178,11 +179,15 @@ def test_what_stands_below_another_label_is_about_another() -> None:
         ("Who owns the boat at N2?", True),
         ("Who owns the Heron?", False),
         ("Who owns the boat?", False),
+        ("Who owns the fishing ketch?", True),
+        ("Who owns the fishing net?", False),
     ],
 )
 def test_a_passage_with_a_name_of_the_question_is_read(question: str, near: bool) -> None:
     """However far its other words are, as those of a row are."""
-    chunk = replace(chunk_of("| Berth | Boat | Owner |\n| N2 | Petrel | Oskar |"), similarity=0.0)
+    chunk = replace(
+        chunk_of("| Berth | Boat | Owner |\n| N2 | Petrel | Oskar |\n| N3 | fishing ketch | Ada |"), similarity=0.0
+    )
     assert is_near(question, replace(chunk, span_similarities=(0.0,) * len(chunk.spans))) == near
 
 
