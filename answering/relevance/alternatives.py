@@ -12,7 +12,7 @@ from itertools import groupby, zip_longest
 from answering.relevance.chapters import rival_chapters
 from answering.relevance.earlier_messages import QUOTED, of_earlier_message
 from answering.relevance.entities import about_labels, asked_labels
-from answering.relevance.entries import is_entry, surely_named
+from answering.relevance.entries import is_looked_up, surely_named
 from answering.relevance.named_things import CALENDAR, WORD, are_alike, content, exchanged, is_same_form, tokens_of
 from answering.relevance.openings import of_other_opening
 from answering.relevance.quantities import BOUND
@@ -85,7 +85,7 @@ def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     about = [[About.UNKNOWN] * len(chunk.spans) for chunk in chunks]
     if told_apart:  # that a sentence is about another thing makes none beside it the one that is asked for
         for at, n in found.asked:
-            looked_up = named_fields[at, n] or (is_row(chunks[at], n) and is_entry(question, chunks[at], n))
+            looked_up = is_looked_up(question, chunks[at], n, named_fields[at, n])
             about[at][n] = About.LOOKED_UP if looked_up else About.NAMED
     for at, n in found.others:
         about[at][n] = About.ANOTHER

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from answering.relevance.named_things import content
-from answering.text.blocks import cells, filled_columns, table_header
+from answering.text.blocks import cells, filled_columns, is_row, table_header
 from answering.text.terms import stem, words
 from answering.types import Chunk
 
@@ -14,6 +14,20 @@ _ASKS_OTHERWISE = re.compile(
 """A question for a place, a person or a way, of which a row that has only the name of a thing says nothing."""
 SHORT_STEM = 4
 """Letters of a stem that says little of a field unless the word is the same: "fired", "Firing fee"."""
+
+
+MAX_WORDS = 15
+"""Words of the longest sentence that says one thing, as the field of a record does."""
+
+
+def is_looked_up(question: str, chunk: Chunk, n: int, fields: frozenset[str]) -> bool:
+    """Whether sentence *n* of *chunk*, which is about what *question* names, has what it asks of that, or its *fields*.
+
+    So has a row, or a short sentence, with such a field, or the row that is an entry.
+    """
+    if not is_row(chunk, n):
+        return bool(fields) and len(chunk.sentences[n].split()) <= MAX_WORDS
+    return bool(fields) or is_entry(question, chunk, n)
 
 
 def is_entry(question: str, chunk: Chunk, n: int) -> bool:
