@@ -38,7 +38,12 @@ Date = tuple[int, ...]
 
 def date_in(text: str) -> Date:
     """Return the first date in *text*; () where it has none."""
-    return next(filter(None, map(_date, DATED.finditer(text))), ())
+    return next(iter(dates_in(text)), ())
+
+
+def dates_in(text: str) -> list[Date]:
+    """Return the dates in *text*, in their order."""
+    return [*filter(None, map(_date, DATED.finditer(text)))]
 
 
 def _date(found: re.Match[str]) -> Date:
@@ -58,6 +63,8 @@ MIN_SHARED = 1 / 3
 """Share of the question's words that a nearer passage has, to tell of a change of the same thing. Not fitted."""
 SAME_SHARE = 0.8
 """Share of its probability to answer from which a later version of the document answers instead. Not fitted."""
+NEAREST, MAX_LATER = 3, 5
+"""Candidates with whose dates those of further ones are compared, and most further ones that are kept. Not fitted."""
 LATER_SHARE = 0.4
 """Share of its probability to answer from which a later section is quoted beside an earlier one. Not fitted."""
 CHANGES = re.compile(
@@ -71,6 +78,12 @@ CHANGES = re.compile(
     re.IGNORECASE,
 )
 """Words of a sentence that changes what was so before: "goes up from 25 to 30 euros", "is no longer allowed"."""
+
+
+CORRECTS = re.compile(
+    r"\b(?:correct(?:ions?|ed)|amend(?:ments?|ed)|revis(?:ions?|ed)|errat(?:um|a)|update[sd]?)\b", re.IGNORECASE
+)
+"""A heading of what changes another document."""
 
 
 def later_section(question: str, chunks: Sequence[Chunk], best: Chunk) -> Chunk | None:
@@ -137,6 +150,13 @@ def _values(sentence: str) -> set[str]:
     return {word for word in _WORD.findall(sentence)[1:] if word[0].isupper() or any(map(str.isdigit, word))}
 
 
+def with_later(chunks: Sequence[Chunk], most: int) -> list[int]:
+    """Return the places of the first *most* of *chunks*, and of a few others later than one of the nearest."""
+    dates = [chunk.dated for chunk in chunks[:NEAREST] if chunk.dated and not chunk.dated.startswith(NOT_IN_FORCE)]
+    later = [n for n in range(most, len(chunks)) if dates and min(dates) < chunks[n].dated < NOT_IN_FORCE]
+    return [*range(min(most, len(chunks))), *later[:MAX_LATER]]
+
+
 def later_than(chunks: Sequence[Chunk], found: Sequence[Chunk]) -> list[Chunk]:
     """Return those of *chunks* with a later date than all of *found*: they may say what changed.
 
@@ -166,7 +186,7 @@ def date_of(chunk: Chunk) -> Date:
 def _tells_of_change(chunk: Chunk) -> bool:
     """Whether the best sentence of *chunk* answers, or changes what was so before."""
     answers = chunk.reading is not None and max(chunk.reading.sentences) > chunk.reading.null
-    return answers or bool(CHANGES.search(best_sentence(chunk)))
+    return answers or bool(CHANGES.search(best_sentence(chunk)) or CORRECTS.search(chunk.headings))
 
 
 def best_sentence(chunk: Chunk) -> str:

@@ -90,15 +90,15 @@ def nearness(chunk: Chunk) -> float:
 
 
 def _distinct(question: str, chunks: Sequence[Chunk], others: Container[str]) -> list[Chunk]:
-    """Leave out near-duplicates of a chunk before them: they say the same, unless it is about another thing."""
+    """Leave out near-duplicates of a chunk before them, unless it is about another thing, or they are later."""
     kept: list[Chunk] = []
-    alike: set[str] = set()
+    said: dict[str, str] = {}  # what the chunks so far say, too: the id, and the last date of one that says it
     for chunk in chunks:
-        if chunk.chunk_id in alike:
+        if chunk.chunk_id in said and not said[chunk.chunk_id] < chunk.dated < NOT_IN_FORCE:
             continue
         kept.append(chunk)
         if chunk.chunk_id not in others and not names_another(question, chunk.text):
-            alike.update(chunk.near_duplicates)
+            said |= {alike: max(said.get(alike, ""), chunk.dated) for alike in chunk.near_duplicates}
     return kept
 
 

@@ -104,7 +104,7 @@ def of_unknown_kind(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[in
     for word, noun in pairwise(tokens_of(POSSESSIVE.sub("", question))):
         if not (is_content(word) and is_content(noun)) or is_number(word) or noun.isdigit() or word in spelled:
             continue
-        if word in _SAYS_NO_KIND or word.endswith(("ed", "ly")):  # "a newly added gauge"
+        if word in _SAYS_NO_KIND or word.endswith(("ed", "ly")) or "per" in (word, noun):  # "newly added", "per month"
             continue
         headed = {at: _words_before(noun, chunk.section or "") for at, chunk in enumerate(chunks)}
         kinds = {

@@ -115,7 +115,7 @@ def is_about_other_things(question: str, chunk: Chunk, n: int | None) -> bool:
 
     Where the reader is sure of a sentence it need not name all things.
     """
-    text = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text)))
+    text = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text, chunk.dated.lstrip("~")[: len("2025")])))
     if names_another(question, text) or is_of_other_version(question, f"{chunk.chapter}\n{text}"):
         return True
     if n is None:

@@ -18,6 +18,7 @@ from answering.questions.sections import ASKS_SECTION, asked_section, document_w
 from answering.questions.spelling import corrected
 from answering.relevance.alternatives import compared
 from answering.relevance.counted_rows import ASKS_COUNT
+from answering.relevance.dates import with_later
 from answering.relevance.features import promise
 from answering.relevance.listed_rows import ROWS_ASKED
 from answering.text.sentences import Span, sentence_spans
@@ -28,10 +29,8 @@ from app.providers.stores.filters import Where
 from app.providers.stores.hybrid import SIMILARITY_SHARE, Candidate, HybridQuery, HybridStore, dimension, highest
 from graph.errors import EmbeddingUnavailable, StoreUnavailable
 
-POOL = 10
-"""Candidates of a sub-question; more when more sources are asked for."""
-CHANNEL_POOL = 50
-"""Candidates that each channel brings."""
+POOL = 10  # candidates of a sub-question; more when more sources are asked for
+CHANNEL_POOL = 50  # candidates that each channel brings
 WIDER = 2
 """How many times ``POOL`` of them, the best by both channels, are measured by their sentences; the most promising are
 kept. So the right chunk is among ten for 12 of 609 questions more (``docs/relevance.md``)."""
@@ -39,8 +38,7 @@ NEAR_DUPLICATE = 0.9
 """Cosine of two chunks above which they say the same."""
 MAX_ALIKE = 3
 """Candidates of a sub-question that may say the same: a log of each day would else fill the list."""
-MAX_WHOLE = 100
-"""Chunks of the longest document that is seen whole: whose rows are counted, or whose section is looked up."""
+MAX_WHOLE = 100  # chunks of the longest document that is seen whole: its rows are counted, or a section is looked up
 MAX_SENTENCES = 256
 """Most sentences embedded for one question; chunks past that get none, to bound the delay."""
 Searched = tuple[str, HybridQuery, list[Candidate]]
@@ -208,7 +206,9 @@ def _chunks(
         else:
             cosines = np.minimum(vectors @ query.dense, 1.0).tolist()
         chunks.append(replace(hit.chunk, spans=spans, span_similarities=tuple(cosines)))
-    kept = sorted(zip(best, chunks, strict=True), key=lambda pair: -promise(pair[1]))[:most]
+    ranked = sorted(zip(best, chunks, strict=True), key=lambda pair: -promise(pair[1]))
+    dated = any(chunk.dated for _, chunk in ranked)
+    kept = [ranked[n] for n in with_later([chunk for _, chunk in ranked], most)] if dated else ranked[:most]
 
     def alike(hit: Candidate) -> tuple[str, ...]:
         return tuple(other.chunk.chunk_id for other, _ in kept if other is not hit and _are_alike(hit, other))

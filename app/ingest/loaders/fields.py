@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from answering.relevance.dates import NOT_IN_FORCE, date_in
+from answering.relevance.dates import CORRECTS, NOT_IN_FORCE, date_in, dates_in
 from app.ingest.documents import MAX_LABEL_CHARS, LoadedDocument
 
 MAX_FIELDS, MAX_ELEMENTS = 50, 100
@@ -55,13 +55,13 @@ def date_field(document: LoadedDocument) -> dict[str, JsonValue]:
     opening = [block for block in document.blocks[:HEAD_BLOCKS] if block.kind == "prose"]
     heads = [f"{block.chapter} {block.section} {block.text}"[:MAX_HEAD_CHARS] for block in opening]
     days = [*map(date_in, names), *(day for day in map(date_in, heads) if day[:1] >= (EARLIEST,))]
+    if CORRECTS.search(" ".join([*names, *heads])):  # it names the day of what it changes, too
+        days = sorted((day for head in heads for day in dates_in(head)), reverse=True) or days
     years = [(int(year),) for year in _YEAR.findall(" ".join(names))]
     this_year = datetime.now(UTC).year
     found = next((date for date in (*days, *years) if date and date[0] <= this_year + 1), ())
-    dated = "-".join(f"{part:02d}" for part in found if part)
-    return (
-        {"dated": f"{NOT_IN_FORCE * _is_not_in_force(document)}{dated}"} if found or _is_not_in_force(document) else {}
-    )
+    dated = NOT_IN_FORCE * _is_not_in_force(document) + "-".join(f"{part:02d}" for part in found if part)
+    return {"dated": dated} if dated else {}
 
 
 def _is_not_in_force(document: LoadedDocument) -> bool:

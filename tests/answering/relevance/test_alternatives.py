@@ -331,6 +331,11 @@ BYLAW = [
             "The discount is limited to 30 per cent.",
         ),
         (
+            "Up to what amount per night are hotel costs refunded?",
+            [chunk_of("Hotel costs are refunded up to 110 euros per night. A double room costs 62 euros per night.")],
+            "Hotel costs are refunded up to 110 euros per night.",
+        ),
+        (
             "How much does a Veld card cost?",
             [chunk_of("What does a Veld card cost? 5.00 euro, lasts 6 years.")],
             "5.00 euro, lasts 6 years.",

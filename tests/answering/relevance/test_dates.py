@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from answering.relevance.dates import LATER_SHARE, date_in, date_of, later_section
+from answering.relevance.dates import LATER_SHARE, date_in, date_of, in_force, later_section, later_than, with_later
 from answering.types import Chunk, ReadPassage
 
 QUESTION = "Is the boathouse open?"
@@ -124,3 +124,50 @@ def test_a_later_passage_that_answers_needs_no_word_of_change() -> None:
     assert later_section(QUESTION, [later], chunk("Fees")) is None
     answering = replace(later, reading=ReadPassage((1.0,), 0.0, 1.0))
     assert later_section(QUESTION, [answering], chunk("Fees")) is answering
+
+
+def policy(title: str, dated: str, answers: float = 1.0) -> Chunk:
+    return replace(
+        decided(f"Up to {len(dated)} euros of {title}.", answers=answers, document=title, title=title), dated=dated
+    )
+
+
+OLD, NOW = policy("Travel policy 2022", "2022-01"), policy("Travel policy 2025", "2025-03", 0.9)
+DRAFT = policy("Travel policy 2026 (draft)", "~2026-01", 0.95)
+
+
+def test_of_versions_the_last_one_in_force_answers() -> None:
+    """Not a later draft, nor an earlier version, however probably these answer; unless one of these is asked for."""
+    chunks = [OLD, NOW, DRAFT]
+    assert in_force("What is the limit?", chunks, OLD) is NOW
+    assert in_force("What is the limit?", [OLD, DRAFT], DRAFT) is OLD
+    assert in_force("What is the limit?", [DRAFT], DRAFT) is DRAFT
+    assert in_force("What was the limit?", chunks, OLD) is OLD
+    assert in_force("What is the limit in the draft?", chunks, DRAFT) is DRAFT
+    assert in_force("What is the limit of 2022?", chunks, OLD) is OLD
+
+
+def test_another_document_is_no_version() -> None:
+    """It has another title, no date, or hardly answers."""
+    best = policy("Travel policy 2022", "2022-01")
+    for other in (
+        policy("Fees 2025", "2025-03"),
+        policy("Travel policy", ""),
+        policy("Travel policy 2025", "2025", 0.7),
+    ):
+        assert in_force("What is the limit?", [best, other], best) is best
+
+
+def test_what_is_not_in_force_is_never_the_later_one() -> None:
+    """A draft of next year takes nothing back; what is in force does, beside a draft, whatever their dates are."""
+    assert later_section(QUESTION, [DRAFT], NOW) is None
+    assert later_section(QUESTION, [replace(NOW, section="Corrections")], DRAFT) is not None
+    assert [chunk.title for chunk in later_than([OLD, NOW, DRAFT], [OLD])] == [NOW.title]
+
+
+def test_further_candidates_are_kept_that_are_later() -> None:
+    """Later than the nearest ones with a date, a few; none where these have none."""
+    chunks = [OLD, policy("Notes", ""), NOW, DRAFT, policy("News", "2026-05"), policy("News", "2021")]
+    assert with_later(chunks, 1) == [0, 2, 4]
+    assert with_later([policy("Notes", ""), *chunks], 1) == [0, 3, 5]
+    assert with_later([policy("Notes", "")] * 4 + chunks, 4) == [0, 1, 2, 3]

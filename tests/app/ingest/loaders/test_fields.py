@@ -105,3 +105,52 @@ def test_front_matter_is_text_as_written(front: str) -> None:
         "- starts: 18:30\n- guides: Ann, Bo\n- fee: 4.20",
         "The walk is long.",
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "dated"),
+    [
+        ("fees_2026_DRAFT.md", "# Fees 2026\n\nEach hour costs 16 euros.", "~2026"),
+        ("archive/fees_2024.md", "# Fees 2024\n\nEach hour costs 12 euros.", "~2024"),
+        ("adr-3.md", "# ADR 3: RabbitMQ\n\n- Status: superseded by ADR 11\n\nWe use RabbitMQ.", "~"),
+        ("rules (old).txt", "Safety rules of 15 March 2019\n\nOutings end at sunset.", None),
+        ("policy.md", "# Policy\n\nThis policy has been replaced by that of 2025.\n\nUp to 90 euros.", "~"),
+        ("guide.md", "---\nstatus: obsolete\n---\n# Guide\n\nPress start.", "~"),
+        ("policy_v1.md", "# Travel policy (draft, not in force)\n\nUp to 90 euros.", "~"),
+    ],
+)
+def test_a_document_says_that_it_is_not_in_force(name: str, text: str, dated: str | None, tmp_path: Path) -> None:
+    """In its name, its folder, its title, its status or its first lines; "(old)" in a name alone says too little."""
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    (document,) = load_file(path, name)
+    assert isinstance(document, LoadedDocument)
+    expected = dated or "2019-03-15"
+    assert document.metadata["dated"] == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("beer.md", "# Beers on tap\n\nThe draught lager costs 4 euros."),
+        ("rules.md", "# Rules\n\nDrafts of papers are sent to Ida. The old shed is closed."),
+        ("log.md", "# Changes\n\n- The flag --fast is deprecated."),
+        ("archive-sync.txt", "Archive sync\n\nThe archive is copied at night."),
+    ],
+)
+def test_what_speaks_of_drafts_is_in_force(name: str, text: str, tmp_path: Path) -> None:
+    """A word of the text, or of another thing, says nothing of the document."""
+    (path := tmp_path / name).write_text(text, encoding="utf-8")
+    (document,) = load_file(path, name)
+    assert isinstance(document, LoadedDocument)
+    assert "dated" not in document.metadata
+
+
+def test_an_amendment_has_the_last_date_of_its_head(tmp_path: Path) -> None:
+    """It names the day of what it changes, too."""
+    text = "House rules of 1 January 2024 - Amendment No. 1\nMeeting of 24 May 2025\n\n§ 3 is replaced by:\n\nOpen to 21:00."
+    (path := tmp_path / "Amendment_1.txt").write_text(text, encoding="utf-8")
+    (document,) = load_file(path, path.name)
+    assert isinstance(document, LoadedDocument)
+    assert document.metadata["dated"] == "2025-05-24"
