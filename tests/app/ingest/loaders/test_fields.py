@@ -149,7 +149,7 @@ def test_what_speaks_of_drafts_is_in_force(name: str, text: str, tmp_path: Path)
 
 def test_an_amendment_has_the_last_date_of_its_head(tmp_path: Path) -> None:
     """It names the day of what it changes, too."""
-    text = "House rules of 1 January 2024 - Amendment No. 1\nMeeting of 24 May 2025\n\n§ 3 is replaced by:\n\nOpen to 21:00."
+    text = "Rules of 1 January 2024 - Amendment No. 1\nMeeting of 24 May 2025\n\n§ 3 is replaced by:\n\nOpen to 21:00."
     (path := tmp_path / "Amendment_1.txt").write_text(text, encoding="utf-8")
     (document,) = load_file(path, path.name)
     assert isinstance(document, LoadedDocument)
