@@ -292,3 +292,16 @@ def test_many_tiny_sections_are_several_chunks() -> None:
     chunks = split_one(document(*sections)).chunks
     assert max(word_pieces(chunk.text) for chunk in chunks) <= LIMIT
     assert "\n\n".join(chunk.text for chunk in chunks).count("Of term") == 3_000
+
+
+def test_what_leads_in_a_list_stands_with_it_on_the_next_page() -> None:
+    """The sentences before it stay where they are, and so does a lead-in of another section."""
+    lead = "Do not smoke. If you smell gas:"
+    items = [Block(text="a) open the windows,", kind="list", page=2), Block(text="b) leave.", kind="list", page=2)]
+    chunks = split_one(document(Block(text=lead, page=1), *items)).chunks
+    assert [(chunk.page, chunk.text) for chunk in chunks] == [
+        (1, "Do not smoke."),
+        (2, "If you smell gas:\n\na) open the windows,\n\nb) leave."),
+    ]
+    apart = split_one(document(Block(text=lead, page=1, section="Gas"), *items)).chunks
+    assert [chunk.page for chunk in apart] == [1, 2]
