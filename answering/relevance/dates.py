@@ -23,8 +23,9 @@ _ISO = re.compile(r"\d{4}(?:-\d\d){0,2}")
 MAX_DAY = 31
 NOT_IN_FORCE = "~"
 """Stands before the date of a draft, and of a document that was superseded."""
-DRAFT_SHARE = 0.5
-"""Share of its probability to answer that a draft, or what was superseded, has beside what is in force. Not fitted."""
+DRAFT_SHARE, MIN_ANSWERS = 0.5, 0.5
+"""Share of its probability to answer that a draft, or what was superseded, has beside what is in force, if that answers
+with the second at least. Not fitted."""
 ASKS_EARLIER = re.compile(
     r"\b(?:draft|proposals?|proposed|planned|superseded|obsolete|previous(?:ly)?|former(?:ly)?|earlier|old|original(?:ly)?"
     rf"|before|used to|was|were|did|back then|{_YEAR})\b",
@@ -115,6 +116,8 @@ def in_force(question: str, chunks: Sequence[Chunk], best: Chunk) -> Chunk:
         return (chunk.answers or 0.0) * (DRAFT_SHARE if chunk.dated.startswith(NOT_IN_FORCE) else 1.0)
 
     first = max(chunks, key=counts)
+    if (first.answers or 0.0) < MIN_ANSWERS:  # what is in force does not answer
+        return best
     likely = [chunk for chunk in chunks if counts(chunk) >= SAME_SHARE * counts(first)]
     return max([first, *(chunk for chunk in likely if _is_version_of(chunk, first))], key=_rank)
 

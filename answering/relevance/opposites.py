@@ -18,7 +18,9 @@ _BOUND = re.compile(
 _AMOUNT_OF = re.compile(rf"\b(?P<noun>[a-z][\w-]+) of (?P<value>{_NUMBER})", re.IGNORECASE)
 _KEY = re.compile(rf"[^:;]+: (?P<key>{_NUMBER});")
 """The first cell of a row, with the name of its column, that is an amount: "Board: 5 m; …"."""
-OPPOSED = re.compile(rf"{_NON.pattern}|{_COMPOUND.pattern}|\d", re.IGNORECASE)
+_NEXT, _LAST = re.compile(r"\b(?:next|due|again|every)\b", re.IGNORECASE), re.compile(r"\blast\b", re.IGNORECASE)
+_ASKS_TURN = re.compile(r"\bwhen\b.*\b(next|last)\b", re.IGNORECASE)
+OPPOSED = re.compile(rf"{_NON.pattern}|{_COMPOUND.pattern}|\d|{_ASKS_TURN.pattern}", re.IGNORECASE)
 """A question that the function here is for."""
 
 
@@ -27,12 +29,14 @@ def is_of_opposite(question: str, text: str) -> bool:
 
     That is members for "non-members"; a bound that excludes the one of the question ("under 8 metres" for "over 30");
     another amount as the first cell of a row ("5 m" for the 10 m board), or of the same thing ("a top-up of 50 euros"
-    for one of 200); and "RAW" for "dead.RAW". Amounts of other units are not compared.
+    for one of 200); the last inspection for the next one; and "RAW" for "dead.RAW". Amounts of other units are not
+    compared.
     """
     return (
         _of_members(question, text)
         or _of_other_bound(question, text)
         or _of_other_amount(question, text)
+        or _of_other_turn(question, text)
         or any(_of_part(name, text) for name in _COMPOUND.findall(question))
     )
 
@@ -75,6 +79,14 @@ def _values(text: str) -> set[tuple[str, float]]:
     """Return the amounts of *text* that are numbers, each with its unit."""
     first = [readings[0] for _, _, readings in amounts(text) if readings]
     return {(reading.unit, float(reading.value)) for reading in first if isinstance(reading.value, float | int)}
+
+
+def _of_other_turn(question: str, text: str) -> bool:
+    asked = _ASKS_TURN.search(question)
+    if not asked:
+        return False
+    mine, theirs = (_NEXT, _LAST) if asked[1].lower() == "next" else (_LAST, _NEXT)
+    return bool(theirs.search(text)) and not mine.search(text)
 
 
 def _of_part(name: str, text: str) -> bool:

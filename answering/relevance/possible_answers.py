@@ -182,7 +182,7 @@ def _lacks_cell(question: str, chunk: Chunk, n: int) -> bool:
     row += [""] * (len(names) - len(row))
     named = asked.union(f"{word}{ending}" for word in asked for ending in ("r", "er", "or"))  # "Driver": who drives
     shared = [len(named.intersection(stems(name))) for name in names[1:]]
-    columns = [value for value, common in zip(row[1:], shared, strict=False) if 0 < common == max(shared)]
+    columns = [value.strip("–—-") for value, common in zip(row[1:], shared, strict=False) if 0 < common == max(shared)]
     persons = [value for value in row if not re.search(r"\d", value) and not asked.issuperset(stems(value))]
     nameless = not row[0] and not named.isdisjoint(stems(names[0]))
     return nameless or (bool(columns) and not any(columns)) or (bool(_ASKS_WHO.search(question)) and not persons)

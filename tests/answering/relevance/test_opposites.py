@@ -47,6 +47,8 @@ def test_what_may_hold_of_both_stays(question: str, text: str) -> None:
         ),
         ("How long are messages of dead.RAW kept?", "RAW is kept for 10 days."),
         ("What does node/token return?", "The token is returned as JSON."),
+        ("When is the next inspection?", "Last inspection: 14 February 2024"),
+        ("When was the last drill?", "The next drill is on 3 May."),
         ("What is the fine for a delay of 3 weeks?", "The fine for a delay of 2 weeks is 5 euros."),
     ],
 )
@@ -65,6 +67,9 @@ def test_a_rival_is_about_another(question: str, text: str) -> None:
         ("Is a fee of 5 euros due?", "The fee of members is 5 euros."),
         ("How long are messages of dead.RAW kept?", "Messages of dead.RAW are kept for 20 days, those of RAW for 10."),
         ("Where is node.yaml?", "It is in /etc/node.yaml."),
+        ("When is the next inspection?", "It was last inspected in May 2024 and is due in May 2026."),
+        ("When was the last drill?", "The last drill was on 3 May, the next one is on 4 June."),
+        ("How long does the next course last?", "It lasts two days."),
         ("What can 2 people carry?", "They carry a load of 30 kg."),
     ],
 )

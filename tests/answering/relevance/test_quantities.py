@@ -94,6 +94,7 @@ STORE = "| reg_no | object | store | insured_eur |\n| 12 | anchor | cellar | 110
         ("After how many kilometres is it oiled?", "| Work | Interval |\n| Oil | 1,800 km |\n| Wash | weekly |", {1}),
         ("How much does a TK-31 toner cost?", "| Printer | Toner | Yield |\n| P1 | TK-31 | 12,500 |", set()),
         ("How much does a TK-31 toner cost?", "| Toner | Price |\n| TK-31 | 48 |", {1}),
+        ("What does the kit cost for guests?", "| Kit | Members | Guests |\n| Lino kit | 14.30 | – |", set()),
         ("How many beds has the Larch lodge?", "| Lodge | Beds |\n| Larch | 9 |\n| Birch | |", {1}),
     ],
 )
