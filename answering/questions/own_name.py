@@ -13,10 +13,10 @@ from answering.types import Chunk
 _NAME = r"(?P<{0}>[A-Z][\w&-]+(?: [A-Z][\w&-]+){{0,2}})"
 _AFTER = r"(?=\s*(?:[?.!,;)]|\Z|\s(?:and|or|if|when|while|before|after|on|at|in|for|to|is|are|do|does|can|may|must)\b))"
 NAMED = re.compile(
-    rf",?\s(?:at|from|in|with|for|of|inside|within)\s{_NAME.format('name')}{_AFTER}"
-    rf"|\A\W*(?:At|From|In|With|For)\s{_NAME.format('first')},\s"
+    rf",?\s(?:at|from|in|inside|within)\s{_NAME.format('name')}{_AFTER}|\A\W*(?:At|In)\s{_NAME.format('first')},\s"
 )
 """A question that the function here is for: a name after a preposition."""
+_CAPITAL = re.compile(r"\b[A-Z]\w{2,}")
 MIN_DOCUMENTS = 3
 """Documents that have the name of those who wrote them, at the least; half of those that are near have it."""
 
@@ -24,11 +24,13 @@ MIN_DOCUMENTS = 3
 def without_own_name(question: str, chunk: Chunk, chunks: Sequence[Chunk]) -> str:
     """Return *question*, as it is read in *chunk*, without the name that most documents of *chunks* have in common.
 
-    A word of every day is no name, and in a chunk that has the name it stays.
+    A word of every day is no name. In a chunk that has the name, or another one, it stays: that may tell both apart.
     """
     match = NAMED.search(question)
     name = (match["name"] or match["first"]) if match else ""
-    if not match or name in _text(chunk) or all(is_common(stem(word.lower())) for word in name.split()):
+    if not match or name in _text(chunk) or not _is_name(name):
+        return question
+    if any(map(_is_name, set(_CAPITAL.findall(chunk.text)) - {*question.split()})):
         return question
     near = {candidate.document_id for candidate in chunks}
     having = {candidate.document_id for candidate in chunks if name in _text(candidate)}
@@ -36,6 +38,10 @@ def without_own_name(question: str, chunk: Chunk, chunks: Sequence[Chunk]) -> st
         return question
     shorter = question[: match.start()] + question[match.end() :]
     return shorter[:1].upper() + shorter[1:]
+
+
+def _is_name(text: str) -> bool:
+    return not all(is_common(stem(word.lower())) for word in text.split())
 
 
 def _text(chunk: Chunk) -> str:

@@ -19,20 +19,26 @@ DATED = re.compile(
     re.IGNORECASE,
 )
 """A day of a year: "13 May 2025", "May 13, 2025", "13.5.2025", "2025-05-13"; or a month: "May 2025", "2025-05"."""
-_ISO = re.compile(r"\d{4}(?:-\d\d){0,2}")
-MAX_DAY = 31
+_ISO, MAX_DAY = re.compile(r"\d{4}(?:-\d\d){0,2}"), 31
 NOT_IN_FORCE = "~"
 """Stands before the date of a draft, and of a document that was superseded."""
 DRAFT_SHARE, MIN_ANSWERS = 0.5, 0.5
 """Share of its probability to answer that a draft, or what was superseded, has beside what is in force, if that answers
 with the second at least. Not fitted."""
 ASKS_EARLIER = re.compile(
-    r"\b(?:draft|proposals?|proposed|planned|superseded|obsolete|previous(?:ly)?|former(?:ly)?|earlier|old|original(?:ly)?"
-    rf"|before|used to|was|were|did|back then|{_YEAR})\b",
+    r"\b(?:drafts?|superseded|obsolete|outdated|previously|formerly|used to|back then|version \d|v\d"
+    r"|(?:previous|former|earlier|old|original) (?:version|edition|rules?|polic\w+|guidelines?|fees?|prices?|limits?)"
+    rf"|(?:was|were|did)\b.{{0,80}}\b{_YEAR})\b",
     re.IGNORECASE,
 )
 """A question for what a draft, or an earlier version, says."""
-_OF_VERSION = re.compile(r"\([^()]*\)|\d+|\b(?:draft|version|superseded|old|new|v)\b", re.IGNORECASE)
+_NAMED_YEAR = re.compile(rf"\b{_YEAR}\b")
+_OF_VERSION = re.compile(
+    rf"\([^()]*\b(?:draft|version|superseded|old|new|final|v\d|{_YEAR})\b[^()]*\)|\b(?:draft|version \d|v\d)[\d.]*"
+    rf"|{DATED.pattern}|\b{_YEAR}\b",
+    re.IGNORECASE,
+)
+"""What versions of one document have in their titles: years, dates, "v2", "(draft)"."""
 Date = tuple[int, ...]
 """Year, month and day, 0 for an unknown day; empty for what has no date, which is before all others."""
 
@@ -106,10 +112,10 @@ def in_force(question: str, chunks: Sequence[Chunk], best: Chunk) -> Chunk:
     """Return the one of *chunks* that most probably answers *question*, of the last version of its document.
 
     *best* is the most probable one of all. Drafts and what was superseded count less. Documents are versions of one
-    where their titles differ in nothing but numbers and what says that they are drafts. A question for an earlier
-    state is answered by *best*.
+    where their titles differ in nothing but dates, numbers of versions, and what says that they are drafts. A question
+    for an earlier state is answered by *best*, and one for a year by no other version.
     """
-    if ASKS_EARLIER.search(question):
+    if asks_earlier(question, best):
         return best
 
     def counts(chunk: Chunk) -> float:
@@ -118,13 +124,27 @@ def in_force(question: str, chunks: Sequence[Chunk], best: Chunk) -> Chunk:
     first = max(chunks, key=counts)
     if (first.answers or 0.0) < MIN_ANSWERS:  # what is in force does not answer
         return best
+    if _NAMED_YEAR.search(question):
+        return first
     likely = [chunk for chunk in chunks if counts(chunk) >= SAME_SHARE * counts(first)]
     return max([first, *(chunk for chunk in likely if _is_version_of(chunk, first))], key=_rank)
 
 
+def asks_earlier(question: str, chunk: Chunk) -> bool:
+    """Whether *question* asks for a draft or an earlier state, or for the year of *chunk*, which is not in force."""
+    years = _NAMED_YEAR.findall(question)
+    return bool(ASKS_EARLIER.search(question)) or any(year in f"{chunk.dated} {chunk.title}" for year in years)
+
+
 def _is_version_of(one: Chunk, other: Chunk) -> bool:
     titles = {" ".join(_OF_VERSION.sub(" ", chunk.title).lower().split()) for chunk in (one, other)}
-    return one.document_id != other.document_id and bool(one.dated and other.dated) and len(titles) == 1
+    dated = one.document_id != other.document_id and bool(one.dated and other.dated)
+    return dated and len(titles) == 1 and "" not in titles
+
+
+def is_later(chunk: Chunk, than: Chunk) -> bool:
+    """Whether *chunk* is in force and has a later date than the other one, or that one is not in force."""
+    return _rank(chunk) > _rank(than)
 
 
 def _rank(chunk: Chunk) -> tuple[bool, Date]:
@@ -155,8 +175,8 @@ def _values(sentence: str) -> set[str]:
 
 def with_later(chunks: Sequence[Chunk], most: int) -> list[int]:
     """Return the places of the first *most* of *chunks*, and of a few others later than one of the nearest."""
-    dates = [chunk.dated for chunk in chunks[:NEAREST] if chunk.dated and not chunk.dated.startswith(NOT_IN_FORCE)]
-    later = [n for n in range(most, len(chunks)) if dates and min(dates) < chunks[n].dated < NOT_IN_FORCE]
+    ranks = [rank for chunk in chunks[:NEAREST] if (rank := _rank(chunk)) > (True, ())]
+    later = [n for n in range(most, len(chunks)) if ranks and min(ranks) < _rank(chunks[n])]
     return [*range(min(most, len(chunks))), *later[:MAX_LATER]]
 
 

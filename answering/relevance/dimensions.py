@@ -35,7 +35,7 @@ MONEY = Dimension(
         rf"\bhow much\b.*\b(?:costs?|pay|paid|charged?|fees?|fares?|rent|price)\b|\bhow many {_CURRENCIES}\b"
         rf"|\bwhat (?:do|does|did|will|would|must)\b.*\b(?:costs?|pay|charge)\b(?! attention| (?:for|with|by)\W*\Z)"
         rf"|\bwhat\b(?! (?:do|does|did)\b).{{0,6}}\bthe\b.*\b(?:{_PRICES})\b"
-        rf"|\bwhat (?:{_PRICES}|premium|deposit|fine)\b"
+        rf"|\bwhat (?:{_PRICES}|premium|deposit|fine)(?=\W*\Z| (?:is|do|does|did|will|must|applies)\b)"
         rf"|\A\W*(?:\w+\W+){{1,3}}(?:{_PRICES})\W*\Z",
         re.IGNORECASE,
     ),
@@ -49,7 +49,8 @@ MONEY = Dimension(
     ),
 )
 NAMES_PRICE = re.compile(
-    rf"\b(?:{_PRICES}|rates?|tariffs?|premiums?|amounts?|due|pays?|paid|usd|eur|gbp|chf|{_CURRENCIES})\b|[$€£]",
+    rf"\b(?:{_PRICES}|rates?|tariffs?|premiums?|amounts?|due|pays?|paid|usd|eur|gbp|chf|sek|nok|dkk|pln|czk|jpy|kr|zł"
+    rf"|{_CURRENCIES}|tickets?|adults?|child(?:ren)?|members?|guests?|students?|single|day|week|month)\b|[$€£¥₹]",
     re.IGNORECASE,
 )
 """What stands around a table of prices without a sign of money in its cells."""
@@ -97,7 +98,8 @@ DIMENSIONS = (
         ),
         frozenset(),
         re.compile(
-            r"\d.*\b(?:years?|aged?|old|birthdays?)\b|\b(?:years?|aged?|ages|old|birthdays?|under|over)\b.*\d"
+            r"\d\D{0,60}\b(?:years?|aged?|old(?:er)?|younger|birthdays?)\b|\d\s?\+"
+            r"|\b(?:years?|aged?|ages|old|birthdays?|under|over|at least|from|until|below|above|only|be)\b\D{0,60}\d"
             r"|\b(?:minors?|adults?|any age|all ages|no age|legal age)\b",
             re.IGNORECASE,
         ),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from answering.ports import PassageReader
 from answering.questions.definitions import defining_sentences, with_definition
 from answering.questions.own_name import NAMED, without_own_name
-from answering.relevance.dates import ASKS_EARLIER, DATED, NOT_IN_FORCE, later_than
+from answering.relevance.dates import DATED, NOT_IN_FORCE, asks_earlier, is_later, later_than
 from answering.relevance.entities import BRIEF, named_gains, names_another, of_others
 from answering.relevance.possible_answers import are_of_kind, is_about_another, possible_answers
 from answering.relevance.things import is_near
@@ -92,13 +92,13 @@ def nearness(chunk: Chunk) -> float:
 def _distinct(question: str, chunks: Sequence[Chunk], others: Container[str]) -> list[Chunk]:
     """Leave out near-duplicates of a chunk before them, unless it is about another thing, or they are later."""
     kept: list[Chunk] = []
-    said: dict[str, str] = {}  # what the chunks so far say, too: the id, and the last date of one that says it
+    said: dict[str, Chunk] = {}  # what says the same as a chunk so far, by id: the last one of these
     for chunk in chunks:
-        if chunk.chunk_id in said and not said[chunk.chunk_id] < chunk.dated < NOT_IN_FORCE:
+        if chunk.chunk_id in said and not (chunk.dated and is_later(chunk, said[chunk.chunk_id])):
             continue
         kept.append(chunk)
         if chunk.chunk_id not in others and not names_another(question, chunk.text):
-            said |= {alike: max(said.get(alike, ""), chunk.dated) for alike in chunk.near_duplicates}
+            said |= dict.fromkeys(chunk.near_duplicates, chunk)
     return kept
 
 
@@ -136,7 +136,7 @@ def _possible(
 
 
 def _is_draft(question: str, chunk: Chunk) -> bool:
-    return chunk.dated[:1] == NOT_IN_FORCE and not ASKS_EARLIER.search(question)
+    return chunk.dated[:1] == NOT_IN_FORCE and not asks_earlier(question, chunk)
 
 
 def _answers(reading: ReadPassage | None) -> bool:

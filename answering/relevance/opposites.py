@@ -7,21 +7,34 @@ from answering.text.amounts import amounts
 from answering.text.terms import stem, words
 
 _NON = re.compile(r"\bnon-?(?=\w{3})(\w+)", re.IGNORECASE)
-_COMPOUND = re.compile(r"\b[A-Za-z]\w+(?:[._/][A-Za-z]\w+)+")
+_DENIES = re.compile(
+    r"\b(?:not|no|non|without|missed|missing|late|others?|else|everyone|everybody|guests|visitors|un\w+)\b|\bnon\w",
+    re.IGNORECASE,
+)
+"""What may speak of non-members in other words."""
+_COMPOUND = re.compile(r"\b[A-Za-z]\w+(?:[._][A-Za-z]\w+)+")
 """A name of several parts: "dead.RAW"."""
 _BELOW = r"under|below|less than|fewer than|up to|at most|no more than|younger than|shorter than|lighter than"
 _ABOVE = r"over|above|more than|at least|no less than|older than|longer than|heavier than|exceeding"
-_NUMBER = r"\W?\d[\d.,]*(?: ?[^\W\d]+)?"
+_NUMBER = r"\W?\d[\d.,]{0,12}(?: ?[^\W\d]{1,20})?"
 _BOUND = re.compile(
-    rf"\b(?:(?P<below>{_BELOW})|(?P<above>{_ABOVE}))(?: the age of)? (?P<bound>{_NUMBER})", re.IGNORECASE
+    rf"(?:\b(?P<noun>[^\W\d]{{1,30}}) )?\b(?:(?P<below>{_BELOW})|(?P<above>{_ABOVE}))(?: the age of)?"
+    rf" (?P<bound>{_NUMBER})",
+    re.IGNORECASE,
 )
-_AMOUNT_OF = re.compile(rf"\b(?P<noun>[a-z][\w-]+) of (?P<value>{_NUMBER})", re.IGNORECASE)
-_KEY = re.compile(rf"[^:;]+: (?P<key>{_NUMBER});")
+_OR_MORE = re.compile(
+    r" ?(?:\+|(?:or|and) (?:more|less|longer|shorter|older|younger|above|below|over|under|later|up)\b)"
+)
+_AMOUNT_OF = re.compile(rf"(?<![\w-])(?P<noun>[a-z][\w-]{{1,30}}) of (?P<value>{_NUMBER})", re.IGNORECASE)
+_KEY = re.compile(rf"(?P<column>[^:;]+): (?P<key>{_NUMBER});")
 """The first cell of a row, with the name of its column, that is an amount: "Board: 5 m; …"."""
+_LIMITS = re.compile(r"\b(?:up to|from|max\w*|min\w*|until|over|under)\b", re.IGNORECASE)
 _NEXT, _LAST = re.compile(r"\b(?:next|due|again|every)\b", re.IGNORECASE), re.compile(r"\blast\b", re.IGNORECASE)
-_ASKS_TURN = re.compile(r"\bwhen\b.*\b(next|last)\b", re.IGNORECASE)
+_ASKS_TURN = re.compile(r"\bwhen\b.{0,80}\b(next|last)\b", re.IGNORECASE)
 OPPOSED = re.compile(rf"{_NON.pattern}|{_COMPOUND.pattern}|\d|{_ASKS_TURN.pattern}", re.IGNORECASE)
 """A question that the function here is for."""
+Value = tuple[str, float]
+"""A unit, "" for none, and a number of it."""
 
 
 def is_of_opposite(question: str, text: str) -> bool:
@@ -42,40 +55,54 @@ def is_of_opposite(question: str, text: str) -> bool:
 
 
 def _of_members(question: str, text: str) -> bool:
-    said = words(text)
-    plain = frozenset(map(stem, said))
-    denied = "not" in said or bool(_NON.search(text))
-    return not denied and any(stem(noun.lower()) in plain for noun in _NON.findall(question))
+    nouns = [stem(noun.lower()) for noun in _NON.findall(question)]
+    if not nouns or _DENIES.search(text):
+        return False
+    plain = frozenset(map(stem, words(text)))
+    return any(noun in plain for noun in nouns)
 
 
 def _of_other_bound(question: str, text: str) -> bool:
-    asked, told = _bounds(question), _bounds(text)
-    pairs = [(mine, theirs) for unit, *mine in asked for other, *theirs in told if unit == other]
-    return bool(pairs) and not any(max(mine[0], theirs[0]) < min(mine[1], theirs[1]) for mine, theirs in pairs)
+    """Whether *text* has a bound of what *question* bounds that excludes it, and no amount that is within it."""
+    asked = _bounds(question)
+    told = _bounds(text) if asked else []
+    values = _values(text) if told else set()
+    for noun, unit, low, high in asked:
+        rivals = [other for other in told if other[1] == unit and (unit or other[0] == noun != "")]
+        within = any(other == unit and low < value < high for other, value in values)
+        if rivals and not within and not any(max(low, start) < min(high, end) for _, _, start, end in rivals):
+            return True
+    return False
 
 
-def _bounds(text: str) -> list[tuple[str, float, float]]:
-    """Return (unit, from, to) for each bound in *text*: "over 30 metres" is ("length", 30, inf)."""
-    found = [(match, amount) for match in _BOUND.finditer(text) for amount in _values(match["bound"])]
-    return [(unit, -inf, value) if match["below"] else (unit, value, inf) for match, (unit, value) in found]
+def _bounds(text: str) -> list[tuple[str, str, float, float]]:
+    """Return (noun, unit, from, to) of each bound in *text*: "boats over 30 metres" is ("boat", "length", 30, inf)."""
+    found = []
+    for match in _BOUND.finditer(text):
+        noun = stem((match["noun"] or "").lower())
+        for unit, value in _values(match["bound"]):
+            found.append((noun, unit, -inf, value) if match["below"] else (noun, unit, value, inf))
+    return found
 
 
 def _of_other_amount(question: str, text: str) -> bool:
-    asked = _values(question)
-    if asked & _values(text):
+    asked = {value for value in _values(_BOUND.sub(" ", question)) if value[0]}
+    if not asked or asked & _values(text):
         return False
+    units = {unit for unit, _ in asked}
     key = _KEY.match(text)
-    if key and asked and {unit for unit, _ in asked} == {unit for unit, _ in _values(key["key"])}:
+    if key and not _LIMITS.search(key["column"]) and {unit for unit, _ in _values(key["key"])} == units:
         return True
     return any(
         stem(mine["noun"].lower()) == stem(theirs["noun"].lower())
-        and {unit for unit, _ in _values(mine["value"])} == {unit for unit, _ in _values(theirs["value"])}
+        and not _OR_MORE.match(text, theirs.end())
+        and {unit for unit, _ in _values(mine["value"])} == {unit for unit, _ in _values(theirs["value"])} <= units
         for mine in _AMOUNT_OF.finditer(question)
         for theirs in _AMOUNT_OF.finditer(text)
     )
 
 
-def _values(text: str) -> set[tuple[str, float]]:
+def _values(text: str) -> set[Value]:
     """Return the amounts of *text* that are numbers, each with its unit."""
     first = [readings[0] for _, _, readings in amounts(text) if readings]
     return {(reading.unit, float(reading.value)) for reading in first if isinstance(reading.value, float | int)}
@@ -91,7 +118,7 @@ def _of_other_turn(question: str, text: str) -> bool:
 
 def _of_part(name: str, text: str) -> bool:
     """Whether *text* has the last part of *name* alone, and neither all of it nor its first part."""
-    parts = re.split(r"[._/]", name.lower())
+    parts = re.split(r"[._]", name.lower())
     said = text.lower()
     alone = re.search(rf"(?<![\w._/-]){re.escape(parts[-1])}(?![\w-]|[._/]\w)", said)
     return bool(alone) and name.lower() not in said and parts[0] not in words(said)

@@ -29,8 +29,7 @@ MAX_CONTENT = 4
 """Content words of the longest question whose things a sentence has to name; a longer one says some in passing.
 
 As ``SURE_MARGIN``."""
-MIN_TOKENS = 4
-"""Words of the shortest question that names a thing as a sentence does; key words are read as they stand."""
+MIN_TOKENS = 4  # of the shortest question that names a thing as a sentence does; key words are read as they stand
 _TOKEN = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
 ARTICLES = frozenset("the a an our your my their his her its this that these those any all each every no".split())
 PREPOSITIONS = frozenset(
@@ -115,7 +114,8 @@ def is_about_other_things(question: str, chunk: Chunk, n: int | None) -> bool:
 
     Where the reader is sure of a sentence it need not name all things.
     """
-    text = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text, chunk.dated.lstrip("~")[: len("2025")])))
+    year = chunk.dated.lstrip("~")[: len("2025")]
+    text = "\n".join(filter(None, (chunk.title, chunk.section, chunk.text, year if year in question else "")))
     if names_another(question, text) or is_of_other_version(question, f"{chunk.chapter}\n{text}"):
         return True
     if n is None:

@@ -45,8 +45,9 @@ _PRONOUN = re.compile(r"(?:It|Its|He|His|She|Her|They|Their)\b")
 _FIELD = re.compile(r"[^:.|]{1,40}:\s")
 LONGEST_PASSAGE = 900
 """Characters of a chunk that are read: about the 224 word pieces that the reader takes."""
-_SAYS = re.compile(rf"\b(?:{'|'.join(AUXILIARIES)}|not|never|no|we|you|it|they)\b|[$€£%]", re.IGNORECASE)
-"""What a label has not: "A share is 310 euros." says something."""
+_VERB = re.compile(rf"\b(?:{'|'.join(AUXILIARIES)}|not|never|no|we|you|it|they)\b")
+_SAYS = re.compile(rf"{_VERB.pattern}|[$€£%]")
+"""What a label has not: "A share is 310 euros." says something. One that ends with a colon may have an amount."""
 FEW_WORDS = 4
 """A sentence of fewer words names no subject of its own."""
 
@@ -76,7 +77,7 @@ def label_of(chunk: Chunk, n: int) -> str:
     """
     first = _opening(chunk, n)
     opening = chunk.sentences[first] if first < n and not is_row(chunk, first) else ""
-    if (label := _LABEL.match(opening)) and not _SAYS.search(label[0]):
+    if (label := _LABEL.match(opening)) and not _VERB.search(label[0]):
         return f"{label[0].replace('*', '')} "
     longest = LONGEST_LABEL if bullet(chunk, first) else LONGEST_LEAD
     few = len(opening.split()) <= longest and re.search("[^\\W\\d_]{3}", opening)  # a number is none

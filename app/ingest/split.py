@@ -108,8 +108,9 @@ def _with_lead_ins(blocks: Iterable[Block]) -> list[Block]:
             and (above.chapter, above.section, above.chunk_id) == (block.chapter, block.section, None)
             and block.chunk_id is None
             and (above.page != block.page or weight(above.text) > LIMIT // 3)
+            and (spans := sentence_spans(above.text))
         ):
-            start, _ = sentence_spans(above.text)[-1]
+            start, _ = spans[-1]
             rest = [above.model_copy(update={"text": text})] if (text := above.text[:start].rstrip()) else []
             lead = above.model_copy(update={"text": above.text[start:], "page": block.page})
             parted[-1:] = [*rest, lead]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from answering.relevance.dates import CORRECTS, NOT_IN_FORCE, date_in, dates_in
+from answering.relevance.dates import NOT_IN_FORCE, date_in, dates_in
 from app.ingest.documents import MAX_LABEL_CHARS, LoadedDocument
 
 MAX_FIELDS, MAX_ELEMENTS = 50, 100
@@ -19,18 +19,22 @@ EARLIEST = 1990
 HEAD_BLOCKS, MAX_HEAD_CHARS = 3, 200
 """Blocks at the head of a document in which its date is looked for, and how much of each."""
 _YEAR = re.compile(r"(?<!\d)20[0-4]\d(?!\d)")
-_STATES = (
-    "draft|superseded|obsolete|outdated|deprecated|withdrawn|rejected|expired|archived|repealed|not (?:yet )?in force"
-)
-_NAMED_SO = re.compile(rf"(?<![^\W_])(?:{_STATES}|no longer valid|old version)(?![^\W_])", re.IGNORECASE)
-_FOLDER = re.compile(r"(?:\A|/)(?:archived?|obsolete|outdated|deprecated|superseded|drafts?|old)/", re.IGNORECASE)
-_SAYS_SO = re.compile(
-    rf"\bstatus\W{{1,6}}(?:{_STATES}|proposed)\b"
-    r"|\bthis (?:\w+ ){1,2}(?:is|was|has been) (?:an? )?(?:draft\b|(?:superseded|replaced|withdrawn|repealed) by\b"
-    r"|obsolete|outdated|deprecated|no longer (?:valid|in force|maintained))|\((?:draft|not (?:yet )?in force)\b",
+_STATES = "draft|superseded|obsolete|outdated|withdrawn|repealed|not (?:yet )?in force"
+_NAMED_SO = re.compile(
+    rf"(?<![^\W_])(?:{_STATES})(?=[\s_]*(?:\Z|[),:;(\[–—-]|v?\d|version))|\((?:{_STATES}|archived|deprecated|expired|old)\b"
+    r"|\b(?:no longer valid|old version)\Z",
     re.IGNORECASE,
 )
+_FOLDER = re.compile(r"(?:\A|/)(?:archived?|obsolete|outdated|deprecated|superseded|drafts?|old)/", re.IGNORECASE)
+_SAYS_SO = re.compile(
+    rf"^\W{{0,4}}status\W{{1,6}}(?:{_STATES}|deprecated|proposed)\b"
+    r"|\bthis (?:\w+ ){1,2}(?:is|was|has been) (?:(?:an? )?draft\b|(?:superseded|replaced|withdrawn|repealed) by\b"
+    r"|(?:obsolete|outdated|deprecated|no longer (?:valid|in force|maintained))(?=[.,;!)]|$| since\b| and\b))"
+    r"|\bno longer in force\b|\((?:draft|not (?:yet )?in force)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
 """What a document that is not in force has in its name or title, its folder, and at its head."""
+AMENDS = re.compile(r"\bamend(?:ments?|ed|s|ing)\b", re.IGNORECASE)
 TAKEN = frozenset(
     "chapter chunk_id chunk_index content_hash dated doc_id document document_id document_title ingested_at "
     "json_fields metadata modified page page_content page_number section section_title source source_doc source_url "
@@ -55,7 +59,7 @@ def date_field(document: LoadedDocument) -> dict[str, JsonValue]:
     opening = [block for block in document.blocks[:HEAD_BLOCKS] if block.kind == "prose"]
     heads = [f"{block.chapter} {block.section} {block.text}"[:MAX_HEAD_CHARS] for block in opening]
     days = [*map(date_in, names), *(day for day in map(date_in, heads) if day[:1] >= (EARLIEST,))]
-    if CORRECTS.search(" ".join([*names, *heads])):  # it names the day of what it changes, too
+    if AMENDS.search(" ".join([*names, *heads])) and not any(map(date_in, names[:2])):  # of what it amends, too
         days = sorted((day for head in heads for day in dates_in(head)), reverse=True) or days
     years = [(int(year),) for year in _YEAR.findall(" ".join(names))]
     this_year = datetime.now(UTC).year
@@ -66,9 +70,11 @@ def date_field(document: LoadedDocument) -> dict[str, JsonValue]:
 
 def _is_not_in_force(document: LoadedDocument) -> bool:
     """Whether a document says of itself that it is a draft, or superseded: in its name, its title or at its head."""
-    names = f"{document.metadata.get('status', '')}\n{document.source.rpartition('/')[2]}\n{document.title}"
+    stem = document.source.rpartition("/")[2].rpartition(".")[0]
+    names = [str(document.metadata.get("status", "")), stem, document.title]
     head = "\n".join(block.text[:MAX_HEAD_CHARS] for block in document.blocks[:HEAD_BLOCKS])
-    return bool(_NAMED_SO.search(names) or _FOLDER.search(document.source) or _SAYS_SO.search(head))
+    named = any(map(_NAMED_SO.search, names))
+    return named or bool(_FOLDER.search(document.source) or _SAYS_SO.search(head))
 
 
 def own_fields(front_matter: Mapping[object, object]) -> dict[str, JsonValue]:

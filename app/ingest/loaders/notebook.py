@@ -24,7 +24,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
     try:
         notebook = json.loads(decode(data))
         cells = notebook["cells"]
-        language = str(notebook.get("metadata", {}).get("language_info", {}).get("name", ""))
+        language = str(((notebook.get("metadata") or {}).get("language_info") or {}).get("name", ""))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Unreadable("no Jupyter notebook of format 4") from error
     outline = Outline()
@@ -36,7 +36,8 @@ def load(data: bytes, source: str) -> LoadedDocument:
             add_markdown(outline, text)
         elif cell.get("cell_type") == "code" and text.strip():
             outline.add(fenced(text, language), "code")
-            for output in cell.get("outputs") or ():
+            outputs = cell.get("outputs")
+            for output in outputs if isinstance(outputs, list) else ():
                 _add_output(outline, output)
         elif text.strip():
             add_text(outline, text, headings=False)

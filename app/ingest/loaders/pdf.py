@@ -35,8 +35,8 @@ _MADE_UP = re.compile(
     r"^(?:untitled|microsoft )|\.(?:docx?|xlsx?|pptx?|od[tsp]|rtf|txt|html?|md|pdf|pages|tex|dvi|indd)$", re.IGNORECASE
 )
 """A title that the program that wrote the file made up, mostly from the name of another file."""
-_LEADER = re.compile(r"(?:\. ?){4,}[ |]*(?:\d{1,4}|[ivxl]+)\b")
-_ENTRY = re.compile(r"\s(?:\d{1,4}|[ivxl]+)[ |]*\Z")
+_LEADER = re.compile(r"(?<![.])(?<!\. )(?:\. ?){4,}+[ |]*(?:\d{1,4}|[ivxl]+)\b")
+_ENTRY = re.compile(r"(?:\d+(?:\.\d+)* )?[^.!?]{1,80} (?:\d{1,4}|[ivxl]+)[ |]*\Z")
 MIN_LEADERS = 3
 """Dot leaders to page numbers that a section of a table of contents has at the least."""
 
@@ -97,12 +97,13 @@ def load(data: bytes, source: str) -> LoadedDocument:
 
 
 def _without_contents(document: LoadedDocument) -> list[Block]:
-    """Leave out the table of contents: under its heading, what has dot leaders or ends with a page number."""
-    entries = [block for block in document.blocks if CONTENTS.match(block.section or document.title)]
-    if sum(len(_LEADER.findall(block.text)) for block in entries) < MIN_LEADERS:
+    """Leave out the table of contents: under its heading, what has dot leaders, and lines with a page between these."""
+    entries = [n for n, block in enumerate(document.blocks) if CONTENTS.match(block.section or document.title)]
+    led = [n for n in entries if _LEADER.search(document.blocks[n].text)]
+    if sum(len(_LEADER.findall(document.blocks[n].text)) for n in led) < MIN_LEADERS:
         return [*document.blocks]
-    listed = [block for block in entries if _LEADER.search(block.text) or _ENTRY.search(block.text)]
-    return [block for block in document.blocks if block not in listed]
+    short = {n for n in entries if led[0] - 1 <= n < led[-1] and _ENTRY.fullmatch(document.blocks[n].text)}
+    return [block for n, block in enumerate(document.blocks) if n not in short.union(led)]
 
 
 def _entries(

@@ -35,13 +35,14 @@ def test_the_common_name_is_left_out(question: str, read: str) -> None:
         ("What is the notice period at Hackerbay?", CHUNKS[:3]),  # two documents have it
         ("What is the notice period at Kestrel?", CHUNKS),  # none has it
         ("What is the notice period in March?", [NOTICE, *(chunk(n, "In March it rains.") for n in range(1, 4))]),
+        ("How do I import contacts from Hackerbay?", [chunk(0, "Import contacts in Thunderbird."), *CHUNKS[1:]]),
         ("Does Hackerbay pay a pension?", CHUNKS),  # no preposition before it
         ("What is the notice period of Hackerbay interns?", CHUNKS),  # a name before a noun
     ],
 )
 def test_other_names_stay(question: str, chunks: list[Chunk]) -> None:
     """A name of few documents or of none, a word of every day, a subject, and a name of something else."""
-    assert without_own_name(question, NOTICE, chunks) == question
+    assert without_own_name(question, chunks[0], chunks) == question
 
 
 def test_a_passage_with_the_name_is_asked_by_it() -> None:

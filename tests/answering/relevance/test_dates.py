@@ -143,7 +143,7 @@ def test_of_versions_the_last_one_in_force_answers() -> None:
     assert in_force("What is the limit?", [OLD, DRAFT], DRAFT) is OLD
     assert in_force("What is the limit?", [DRAFT], DRAFT) is DRAFT
     assert in_force("What is the limit?", [replace(NOW, answers=0.49), DRAFT], DRAFT) is DRAFT
-    assert in_force("What was the limit?", chunks, OLD) is OLD
+    assert in_force("What was the limit previously?", chunks, OLD) is OLD
     assert in_force("What is the limit in the draft?", chunks, DRAFT) is DRAFT
     assert in_force("What is the limit of 2022?", chunks, OLD) is OLD
 

@@ -92,6 +92,8 @@ def test_what_became_of_a_proposal_follows_it() -> None:
         ("The work is honorary.", ""),
         ("Sauna.", "Sauna: "),
         ("Excel II.", "Excel II: "),
+        ("IT: Ask.", "IT: "),
+        ("10 % off: Ask.", "10 % off: "),
     ],
 )
 def test_a_short_sentence_that_says_something_is_no_label(item: str, label: str) -> None:

@@ -305,3 +305,9 @@ def test_what_leads_in_a_list_stands_with_it_on_the_next_page() -> None:
     ]
     apart = split_one(document(Block(text=lead, page=1, section="Gas"), *items)).chunks
     assert [chunk.page for chunk in apart] == [1, 2]
+
+
+def test_a_line_to_fill_in_before_a_list_leads_in_nothing() -> None:
+    """It has no sentence, however long it is."""
+    line, items = Block(text="_" * 400 + ":"), Block(text="- one\n- two", kind="list")
+    assert "- one" in " ".join(chunk.text for chunk in split_one(document(line, items)).chunks)

@@ -95,3 +95,22 @@ def test_what_is_none_is_named(name: str, text: str, tmp_path: Path) -> None:
     """Another format below the name is skipped with a reason."""
     (path := tmp_path / name).write_text(text, encoding="utf-8")
     assert "no " in skipped(path).reason
+
+
+def test_a_cue_of_two_voices_is_two_paragraphs(tmp_path: Path) -> None:
+    """What is escaped is written out; captions without a full stop end a paragraph at length."""
+    cue = "00:01.000 --> 00:02.000\n<v Ann>R&amp;D costs 5.</v>\n<v Bo>Good.</v>"
+    (path := tmp_path / "a.vtt").write_text(f"WEBVTT\n\n{cue}", encoding="utf-8")
+    assert texts(load_one(path)) == ["Ann: R&D costs 5.", "Bo: Good."]
+    cues = "\n\n".join(f"00:01.000 --> 00:02.000\nand then we go on to point {n}" for n in range(500))
+    path.write_text(f"WEBVTT\n\n{cues}", encoding="utf-8")
+    assert max(map(len, texts(load_one(path)))) < 2_000
+
+
+@pytest.mark.parametrize("outputs", [5, True, None, [7, {"output_type": "stream", "text": 3}]])
+def test_odd_outputs_are_no_failure(outputs: Any, tmp_path: Path) -> None:
+    """Nor is metadata that says nothing."""
+    cell = {"cell_type": "code", "source": "x = 1", "outputs": outputs}
+    text = json.dumps({"cells": [cell, {"cell_type": "markdown", "source": "Hi."}, 4], "metadata": None})
+    (path := tmp_path / "a.ipynb").write_text(text, encoding="utf-8")
+    assert texts(load_one(path))[-1] == "Hi."
