@@ -34,6 +34,8 @@ _OUTCOME = re.compile(
     r"\b",
     re.IGNORECASE,
 )
+_SO_FAR = re.compile(r"(?:So far|Until now|Up to now|Till now|Previously|Formerly|In the past|Originally)\b")
+"""What opens a sentence on what was so: the next one says what is so now."""
 MAX_FOLLOWING = 3
 """Sentences after a proposal among which is what became of it."""
 _LABEL = re.compile(r"[^:.;|]{1,40}:(?=\s)")
@@ -147,7 +149,7 @@ def window(chunk: Chunk, texts: Sequence[str]) -> tuple[int, int]:
 def limits_of(chunk: Chunk, n: int) -> list[int]:
     """Return the number of the next sentence if it limits sentence *n*, in its paragraph: "After that 60 % is due".
 
-    So does what became of a proposal: "Dev proposed 15 pounds. This was defeated."
+    So does what became of a proposal, "Dev proposed 15 pounds. This was defeated.", and of what was so far.
     """
     sentences, last = chunk.sentences, n
     while last + 1 < len(sentences) and "\n\n" not in before(chunk, last + 1) and not bullet(chunk, last + 1):
@@ -156,7 +158,8 @@ def limits_of(chunk: Chunk, n: int) -> list[int]:
     if following and _PROPOSES.search(sentences[n]) and not _OUTCOME.search(sentences[n]):
         outcome = next((at for at in following if _OUTCOME.search(sentences[at])), following[0])
         return [at for at in following if at <= outcome]
-    return following[:1] if following and _LIMITS.match(sentences[following[0]]) else []
+    limits = following and (_SO_FAR.match(sentences[n]) or _LIMITS.match(sentences[following[0]]))
+    return following[:1] if limits else []
 
 
 def between(chunk: Chunk, chosen: Collection[int]) -> list[int]:

@@ -99,3 +99,11 @@ def test_what_became_of_a_proposal_follows_it() -> None:
 def test_a_short_sentence_that_says_something_is_no_label(item: str, label: str) -> None:
     """What has a verb or an amount of money stands by itself; a name alone is the label of what follows it."""
     assert label_of(chunk_of(f"- {item} Each member has one."), 1) == label
+
+
+@pytest.mark.parametrize("opening", ["So far", "Until now", "Previously,"])
+def test_what_was_so_far_is_followed_by_what_is_now(opening: str) -> None:
+    """Alone it says the opposite."""
+    chunk = chunk_of(f"{opening} the hoods were inspected every year. The interval is six months. Ask Ida.")
+    assert [chunk.sentences[n] for n in limits_of(chunk, 0)] == ["The interval is six months."]
+    assert limits_of(chunk, 1) == []
