@@ -35,7 +35,7 @@ _MADE_UP = re.compile(
     r"^(?:untitled|microsoft )|\.(?:docx?|xlsx?|pptx?|od[tsp]|rtf|txt|html?|md|pdf|pages|tex|dvi|indd)$", re.IGNORECASE
 )
 """A title that the program that wrote the file made up, mostly from the name of another file."""
-_LEADER = re.compile(r"(?<![.])(?<!\. )(?:\. ?){4,}+[ |]*(?:\d{1,4}|[ivxl]+)\b")
+_LEADER = re.compile(r"(?<![.])(?<!\. )(?:\. ?){4,200}[ |]*(?:\d{1,4}|[ivxl]+)\b")
 _ENTRY = re.compile(r"(?:\d+(?:\.\d+)* )?[^.!?]{1,80} (?:\d{1,4}|[ivxl]+)[ |]*\Z")
 MIN_LEADERS = 3
 """Dot leaders to page numbers that a section of a table of contents has at the least."""
