@@ -26,8 +26,8 @@ _BULLET = re.compile(r"[ \t]*(?:(?:[-*+•‣◦]|\(?[a-z]\))[ \t]+(?=\S)|(?=\([
 _NUMBER = re.compile(r"^[ \t]*\(?(\d{1,3})[.)][ \t]+(?=\S)", re.MULTILINE)
 _FIRST_NUMBERS = 9
 """Up to this number a line may open an item without others: a chunk may begin within a list. "64. Beyond …" is none."""
-_LABELLED = re.compile(r"\s*[A-Z][\w/-]*(?: [\w/(),&-]+){0,5}: +\S")
-"""A line "Label: value", which below another one is a sentence of its own."""
+LABELLED = re.compile(r"\s*[A-Z][\w/-]*(?: [\w/(),&-]+){0,5}: +\S")
+"""A line "Label: value", "Urgent (leak, lock): 2 days", which below another one is a sentence of its own."""
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+\S")
 _RULE = re.compile(r"[-=_*+|: \t]{3,}$")
 
@@ -78,7 +78,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
         elif item := _list_marker(bare, listed or start == end, numbers):
             yield start, end, True
             start, end, listed = begin + item.end(), stop, True
-        elif start != end and _LABELLED.match(bare) and _LABELLED.match(above):
+        elif start != end and LABELLED.match(bare) and LABELLED.match(above):
             yield start, end, True
             start, end = begin, stop
         else:

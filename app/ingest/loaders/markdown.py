@@ -14,6 +14,7 @@ from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
+from answering.text.sentences import LABELLED
 from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.as_written import toml_as_written, yaml_as_written
 from app.ingest.loaders.fields import own_fields
@@ -22,7 +23,6 @@ from app.ingest.loaders.html_content import INLINE, STRUCK
 from app.ingest.loaders.markdown_dialects import plain_markdown
 from app.ingest.loaders.outline import Outline
 from app.ingest.loaders.text_encoding import decode
-from app.ingest.loaders.text_lines import LABELLED
 
 _ITEM = re.compile(r"(?:\(?[a-z]|\(\d{1,3})\)[ \t]+\S")  # a marker that lists have in plain text, not in CommonMark
 _SHOWN = frozenset("sup sub input img".split())  # inline tags of which the HTML loader makes text

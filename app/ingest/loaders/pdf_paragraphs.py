@@ -6,9 +6,9 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
+from answering.text.sentences import LABELLED
 from app.ingest.loaders.pdf_lines import Segment, rows, text_of
 from app.ingest.loaders.running_lines import EdgeLine, note_of, running_lines
-from app.ingest.loaders.text_lines import LABELLED
 
 MAX_HEADING_CHARS = 150
 SHORT, MIN_FULL = 0.6, 60

@@ -5,6 +5,7 @@ from collections.abc import Container, Iterator
 from itertools import pairwise
 from textwrap import dedent
 
+from answering.text.sentences import LABELLED
 from app.ingest.documents import Kind, LoadedDocument
 from app.ingest.loaders.outline import Outline, grouped, indent_of, table_block
 from app.ingest.loaders.text_encoding import decode
@@ -17,7 +18,7 @@ from app.ingest.loaders.text_headings import (
     numbered_heads,
     text_margin,
 )
-from app.ingest.loaders.text_lines import LABELLED, LineJoiner, joined_lines, led_entries
+from app.ingest.loaders.text_lines import LineJoiner, joined_lines, led_entries
 from app.ingest.loaders.text_pages import Paragraph, paragraphs
 from app.ingest.loaders.text_tables import parts_of
 

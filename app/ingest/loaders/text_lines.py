@@ -20,8 +20,6 @@ _UNSPACED = re.compile(r"(?<=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])\n(?=[\u2
 
 LED = re.compile(r"\s*(?P<label>\S.*?)[ \t]?(?:\.[ \t]?){4,}(?P<value>[^.\s].*)$")
 _LEADER = re.compile(r" ?(?:\. ?){4,}")
-LABELLED = re.compile(r"\s*[A-Z][\w/-]*(?: [\w/(),&-]+){0,5}: +\S")
-"""A line that opens with a label: "Urgent (leak, lock): 2 days". Below another it is a line of its own."""
 MIN_LED = 2  # lines with dots before a value that make a list of a paragraph
 
 
