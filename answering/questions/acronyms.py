@@ -1,4 +1,4 @@
-"""Write an acronym of a question in full, where the passages found for it write it so: "HIU", "heat interface unit"."""
+"""Expand the acronyms of a question as the passages found for it write them: "HIU", "heat interface unit"."""
 
 import re
 from collections import Counter
@@ -10,7 +10,7 @@ ACRONYM = re.compile(r"\b[A-Z][A-Z&]{1,4}\b")
 """A word of a question that the function here is for: two to five capitals."""
 SHORTEST = 3
 """Letters of the shortest acronym whose long form need not stand right before it, in parentheses."""
-_OF_ALL = frozenset(
+_COMMON = frozenset(
     "cad cet chf csv eu eur faq fax gbp gmt gps html http https id jpg ok pdf png pin sms uk url us usa".split()
 )
 """Acronyms that are hardly ever written in full."""
@@ -21,14 +21,14 @@ _LINK = r"(?:[ -](?:of|and|for|the|in|to|on))?[ -]"
 def in_full(question: str, texts: Sequence[str]) -> str:
     """Return *question* with each acronym in full that at most one of *texts* has, the one that defines it.
 
-    The long form has a content word for each letter, and stands before the acronym in parentheses, is a name, or a line
-    of its own, a heading. A question for what the acronym means stays.
+    The long form has a word for each letter. It is followed by the acronym in parentheses, or is a name or a heading.
+    A question for what the acronym means stays.
     """
     if _ASKS_MEANING.search(question):
         return question
     for match in reversed([*ACRONYM.finditer(question)]):
         word = match[0].lower()
-        if word in _OF_ALL or not is_content(word) or is_common(stem(word)):  # "Which rooms are NOT open?"
+        if word in _COMMON or not is_content(word) or is_common(stem(word)):  # "Which rooms are NOT open?"
             continue
         if sum(bool(re.search(rf"\b{re.escape(match[0])}\b", text)) for text in texts) > 1:
             continue

@@ -1,7 +1,7 @@
-"""Leave out of a question the name of those whose documents are asked: "the notice period at Hackerbay".
+"""Leave out of a question the name of the organisation whose documents are asked: "the notice period at Larkfield".
 
-What a firm's own handbook says of a notice period it seldom says of the firm by name, and the reader takes what lacks
-the name for an answer about somebody else.
+Its own handbook hardly names it beside a notice period. The reader takes a passage without the name for one about
+another organisation.
 """
 
 import re
@@ -11,14 +11,16 @@ from answering.text.terms import is_common, stem
 from answering.types import Chunk
 
 _NAME = r"(?P<{0}>[A-Z][\w&-]+(?: [A-Z][\w&-]+){{0,2}})"
-_AFTER = r"(?=\s*(?:[?.!,;)]|\Z|\s(?:and|or|if|when|while|before|after|on|at|in|for|to|is|are|do|does|can|may|must)\b))"
+_FUNCTION_WORDS = "and or if when while before after on at in for to is are do does can may must"
+_AFTER = rf"(?=\s*(?:[?.!,;)]|\Z|\s(?:{'|'.join(_FUNCTION_WORDS.split())})\b))"
+"""What follows a name that belongs to no noun after it."""
 NAMED = re.compile(
     rf",?\s(?:at|from|in|inside|within)\s{_NAME.format('name')}{_AFTER}|\A\W*(?:At|In)\s{_NAME.format('first')},\s"
 )
 """A question that the function here is for: a name after a preposition."""
 _CAPITAL = re.compile(r"\b[A-Z]\w{2,}")
 MIN_DOCUMENTS = 3
-"""Documents that have the name of those who wrote them, at the least; half of those that are near have it."""
+"""Candidates' documents that have the name, at the least; half of all of them have it."""
 
 
 def without_own_name(question: str, chunk: Chunk, chunks: Sequence[Chunk]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from answering.relevance.entities import MONTH
 from answering.text.terms import question_stems, stems, vocabulary
-from answering.types import Chunk
+from answering.types import Chunk, ReadPassage
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _NAMED = r"(?:jan(?:uary)?|feb(?:ruary)?|march|april|may|june|july|august|sept(?:ember)?|october|november|december)"
@@ -118,15 +118,15 @@ def in_force(question: str, chunks: Sequence[Chunk], best: Chunk) -> Chunk:
     if asks_earlier(question, best):
         return best
 
-    def counts(chunk: Chunk) -> float:
+    def weighted(chunk: Chunk) -> float:
         return (chunk.answers or 0.0) * (DRAFT_SHARE if chunk.dated.startswith(NOT_IN_FORCE) else 1.0)
 
-    first = max(chunks, key=counts)
+    first = max(chunks, key=weighted)
     if (first.answers or 0.0) < MIN_ANSWERS:  # what is in force does not answer
         return best
     if _NAMED_YEAR.search(question):
         return first
-    likely = [chunk for chunk in chunks if counts(chunk) >= SAME_SHARE * counts(first)]
+    likely = [chunk for chunk in chunks if weighted(chunk) >= SAME_SHARE * weighted(first)]
     return max([first, *(chunk for chunk in likely if _is_version_of(chunk, first))], key=_rank)
 
 
@@ -186,16 +186,15 @@ def later_than(chunks: Sequence[Chunk], found: Sequence[Chunk]) -> list[Chunk]:
     First those with a sentence that has most words of what answers: "back to 30 EUR without second approval".
     """
     last = max(map(_rank, found), default=(False, ()))
-    answering = [chunk.sentences[_top(chunk)] for chunk in found if chunk.reading]
+    answering = [_best_read(chunk.sentences, chunk.reading) for chunk in found if chunk.reading]
     said = frozenset(term for text in answering for term in stems(text))
     later = [chunk for chunk in chunks if _rank(chunk) > last]
     return sorted(later, key=lambda chunk: -max(len(said.intersection(stems(text))) for text in chunk.sentences))
 
 
-def _top(chunk: Chunk) -> int:
-    """Return the number of the sentence that answers by the reader."""
-    scores = chunk.reading.sentences if chunk.reading else ()
-    return scores.index(max(scores))
+def _best_read(sentences: Sequence[str], reading: ReadPassage) -> str:
+    """Return the one of *sentences* that answers best by the reader."""
+    return sentences[reading.sentences.index(max(reading.sentences))]
 
 
 def date_of(chunk: Chunk) -> Date:

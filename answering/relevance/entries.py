@@ -14,16 +14,14 @@ _ASKS_OTHERWISE = re.compile(
 """A question for a place, a person or a way, of which a row that has only the name of a thing says nothing."""
 SHORT_STEM = 4
 """Letters of a stem that says little of a field unless the word is the same: "fired", "Firing fee"."""
-
-
 MAX_WORDS = 15
 """Words of the longest sentence that says one thing, as the field of a record does."""
 
 
 def is_looked_up(question: str, chunk: Chunk, n: int, fields: frozenset[str]) -> bool:
-    """Whether sentence *n* of *chunk*, which is about what *question* names, has what it asks of that, or its *fields*.
+    """Whether *question* looks up sentence *n* of *chunk*, which has these *fields* of those that are asked for.
 
-    So has a row, or a short sentence, with such a field, or the row that is an entry.
+    That is a row or a short sentence with such a field, or a row that is an entry.
     """
     if not is_row(chunk, n):
         return bool(fields) and len(chunk.sentences[n].split()) <= MAX_WORDS
@@ -44,9 +42,10 @@ def is_entry(question: str, chunk: Chunk, n: int) -> bool:
 
 def has_cell(question: str, chunk: Chunk) -> bool:
     """Whether a row of *chunk* has a cell of several words that are all in *question*: "slab roller"."""
+    asked = content(question)
     rows = [cells(text) for text in chunk.sentences if text.startswith("|")]
-    named = [content(cell) for row in rows for cell in row if " " in cell]
-    return any(len(name) > 1 and name <= content(question) for name in named)
+    names = [content(cell) for row in rows for cell in row if " " in cell]
+    return any(len(name) > 1 and name <= asked for name in names)
 
 
 def surely_named(named: frozenset[str], chunk: Chunk, n: int, asked: Sequence[str]) -> frozenset[str]:

@@ -20,13 +20,15 @@ HEAD_BLOCKS, MAX_HEAD_CHARS = 3, 200
 """Blocks at the head of a document in which its date is looked for, and how much of each."""
 _YEAR = re.compile(r"(?<!\d)20[0-4]\d(?!\d)")
 _STATES = "draft|superseded|obsolete|outdated|withdrawn|repealed|not (?:yet )?in force"
-_NAMED_SO = re.compile(
+_STATE_IN_NAME = re.compile(
     rf"(?<![^\W_])(?:{_STATES})(?=[\s_]*(?:\Z|[),:;(\[–—-]|v?\d|version))|\((?:{_STATES}|archived|deprecated|expired|old)\b"
     r"|\b(?:no longer valid|old version)\Z",
     re.IGNORECASE,
 )
-_FOLDER = re.compile(r"(?:\A|/)(?:archived?|obsolete|outdated|deprecated|superseded|drafts?|old)/", re.IGNORECASE)
-_SAYS_SO = re.compile(
+_STATE_IN_FOLDER = re.compile(
+    r"(?:\A|/)(?:archived?|obsolete|outdated|deprecated|superseded|drafts?|old)/", re.IGNORECASE
+)
+_STATE_IN_TEXT = re.compile(
     rf"^\W{{0,4}}status\W{{1,6}}(?:{_STATES}|deprecated|proposed)\b"
     r"|\bthis (?:\w+ ){1,2}(?:is|was|has been) (?:(?:an? )?draft\b|(?:superseded|replaced|withdrawn|repealed) by\b"
     r"|(?:obsolete|outdated|deprecated|no longer (?:valid|in force|maintained))(?=[.,;!)]|$| since\b| and\b))"
@@ -73,8 +75,8 @@ def _is_not_in_force(document: LoadedDocument) -> bool:
     stem = document.source.rpartition("/")[2].rpartition(".")[0]
     names = [str(document.metadata.get("status", "")), stem, document.title]
     head = "\n".join(block.text[:MAX_HEAD_CHARS] for block in document.blocks[:HEAD_BLOCKS])
-    named = any(map(_NAMED_SO.search, names))
-    return named or bool(_FOLDER.search(document.source) or _SAYS_SO.search(head))
+    named = any(map(_STATE_IN_NAME.search, names))
+    return named or bool(_STATE_IN_FOLDER.search(document.source) or _STATE_IN_TEXT.search(head))
 
 
 def own_fields(front_matter: Mapping[object, object]) -> dict[str, JsonValue]:

@@ -11,16 +11,16 @@ def chunk(number: int, text: str) -> Chunk:
 
 
 NOTICE = chunk(0, "Your notice period is one month.")
-CHUNKS = [NOTICE, *(chunk(n, f"Hackerbay and the Hive {n} are remote.") for n in range(1, 4))]
+CHUNKS = [NOTICE, *(chunk(n, f"Larkfield and the Hive {n} are remote.") for n in range(1, 4))]
 
 
 @pytest.mark.parametrize(
     ("question", "read"),
     [
-        ("What is the notice period at Hackerbay?", "What is the notice period?"),
-        ("What is the notice period if I resign from Hackerbay?", "What is the notice period if I resign?"),
-        ("At Hackerbay, how long is the notice period?", "How long is the notice period?"),
-        ("How long is it in Hackerbay if I resign?", "How long is it if I resign?"),
+        ("What is the notice period at Larkfield?", "What is the notice period?"),
+        ("What is the notice period if I resign from Larkfield?", "What is the notice period if I resign?"),
+        ("At Larkfield, how long is the notice period?", "How long is the notice period?"),
+        ("How long is it in Larkfield if I resign?", "How long is it if I resign?"),
     ],
 )
 def test_the_common_name_is_left_out(question: str, read: str) -> None:
@@ -32,12 +32,12 @@ def test_the_common_name_is_left_out(question: str, read: str) -> None:
 @pytest.mark.parametrize(
     ("question", "chunks"),
     [
-        ("What is the notice period at Hackerbay?", CHUNKS[:3]),  # two documents have it
+        ("What is the notice period at Larkfield?", CHUNKS[:3]),  # two documents have it
         ("What is the notice period at Kestrel?", CHUNKS),  # none has it
         ("What is the notice period in March?", [NOTICE, *(chunk(n, "In March it rains.") for n in range(1, 4))]),
-        ("How do I import contacts from Hackerbay?", [chunk(0, "Import contacts in Thunderbird."), *CHUNKS[1:]]),
-        ("Does Hackerbay pay a pension?", CHUNKS),  # no preposition before it
-        ("What is the notice period of Hackerbay interns?", CHUNKS),  # a name before a noun
+        ("How do I import contacts from Larkfield?", [chunk(0, "Import contacts in Thunderbird."), *CHUNKS[1:]]),
+        ("Does Larkfield pay a pension?", CHUNKS),  # no preposition before it
+        ("What is the notice period of Larkfield interns?", CHUNKS),  # a name before a noun
     ],
 )
 def test_other_names_stay(question: str, chunks: list[Chunk]) -> None:
@@ -47,5 +47,5 @@ def test_other_names_stay(question: str, chunks: list[Chunk]) -> None:
 
 def test_a_passage_with_the_name_is_asked_by_it() -> None:
     """There the name may tell it from others."""
-    question = "Who is remote at Hackerbay?"
+    question = "Who is remote at Larkfield?"
     assert without_own_name(question, CHUNKS[1], CHUNKS) == question
