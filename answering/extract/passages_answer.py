@@ -9,10 +9,12 @@ from answering.evidence.verify import copied
 from answering.extract.sentences import Sentence, answering_sentences, found_sentences, written
 from answering.ports import PassageReader
 from answering.questions.definitions import asked_term
-from answering.relevance.dates import DATED, NOT_IN_FORCE, best_sentence, in_force, later_section
 from answering.relevance.graders import OTHER_LABEL_FACTOR, extractive_confidence
+from answering.relevance.later import best_sentence, later_section
 from answering.relevance.second_reading import MIN_READ_AGAIN, read_again
+from answering.relevance.versions import in_force, is_in_force
 from answering.render import cite_by_document, numbered
+from answering.text.dates import DATED
 from answering.text.terms import coverage, vocabulary
 from answering.types import Chunk, CitedSentence, Draft, Question, SubqueryResults, TokenCallback
 
@@ -169,7 +171,7 @@ def _second(question: str, candidates: Sequence[Chunk], best: Chunk) -> tuple[Se
     Where that is sure, it is one that says where a rule does not hold.
     """
     same = {best.chunk_id, *best.near_duplicates}
-    others = [chunk for chunk in candidates if chunk.chunk_id not in same and chunk.dated[:1] != NOT_IN_FORCE]
+    others = [chunk for chunk in candidates if chunk.chunk_id not in same and is_in_force(chunk)]
     if (best.answers or 0.0) >= SURE:
         others = [chunk for chunk in others if EXCEPTS.search(best_sentence(chunk))]
     second = max(others, key=lambda chunk: chunk.answers or 0.0, default=None)

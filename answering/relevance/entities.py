@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from answering.relevance.named_things import LEAD, TOKEN, Named, contrast_of, is_name, is_same_form, named_things
 from answering.text.blocks import cells, is_row, row_with_column_names, table_header, table_rows
+from answering.text.dates import MONTH
 from answering.text.terms import asks_whether, is_content, question_stems, stem, words
 from answering.types import About, Chunk
 
@@ -16,7 +17,6 @@ The first for a sentence with words of the question beside the name, as the fiel
 where the number stands in the chunk. Not fitted: a name is a key, whatever the words around it."""
 BRIEF = 3
 """Content words of a brief question: it is far from a long chunk by every cosine, also from the one that answers."""
-MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
 LONGEST_NAMED = 10_000
 """A text of more characters is not gone through: so much of it names this year and that."""
 _VERSION = re.compile(r"(?<![\w.])v?(\d+\.\d+\.\d{1,3})(?!\w|\.\d)")

@@ -9,11 +9,13 @@ from typing import NamedTuple
 from answering.ports import PassageReader
 from answering.questions.definitions import defining_sentences, with_definition
 from answering.questions.own_name import NAMED, without_own_name
-from answering.relevance.dates import DATED, NOT_IN_FORCE, asks_earlier, is_later, later_than
 from answering.relevance.entities import BRIEF, named_gains, names_another, of_others
+from answering.relevance.later import later_than
 from answering.relevance.possible_answers import are_of_kind, is_about_another, possible_answers
 from answering.relevance.things import is_near
+from answering.relevance.versions import LABEL, is_later, is_outdated, labels_asked
 from answering.text.context import LONGEST_PASSAGE, texts_to_read, window
+from answering.text.dates import DATED
 from answering.text.terms import coverage, english_idf, idf_shares, vocabulary
 from answering.types import About, Chunk, Passage, ReadPassage, SubqueryResults
 
@@ -48,7 +50,7 @@ async def read_best(
         while not answering and (batch := tuple(islice(waiting, READ_AT_ONCE if read else 1))):
             chunks = await asyncio.gather(*(_read(reader, results, chunk, defined) for chunk in batch))
             read |= {chunk.chunk_id: chunk for chunk in chunks}
-            answering = [c for c in chunks if _answers(c.reading) and not _is_draft(results.question, c)]
+            answering = [c for c in chunks if _answers(c.reading) and not is_outdated(results.question, c)]
         if answering and any(
             chunk.dated or DATED.search(f"{chunk.headings} {chunk.source}") for chunk in results.chunks
         ):
@@ -66,8 +68,10 @@ def _to_read(results: SubqueryResults, defined: Mapping[str, int]) -> list[Chunk
     found = [chunk for chunk in results.chunks if chunk.spans]
     near = [chunk for chunk in found if chunk.chunk_id in defined or is_near(question, chunk)]
     others = {chunk.chunk_id for chunk in near if all(of_others(question, chunk))}
-    last = others | {chunk.chunk_id for chunk in near if _is_draft(question, chunk)}
+    last = others | {chunk.chunk_id for chunk in near if is_outdated(question, chunk)}
     order = sorted(near, key=lambda c: (c.chunk_id not in defined, c.chunk_id in last, -promise(c)))
+    if LABEL.search(question):
+        order.sort(key=lambda chunk: -labels_asked(question, chunk))
     least = max(map(promise, near), default=0.0) - MAX_BEHIND
     return [
         chunk
@@ -133,10 +137,6 @@ def _possible(
     if max(left) < reading.null < scores[top] and is_about_another(question, chunk)[top]:  # and nothing else answers
         return replace(reading, sentences=(unread,) * len(left), answerable=-UNREAD)
     return replace(reading, sentences=left)
-
-
-def _is_draft(question: str, chunk: Chunk) -> bool:
-    return chunk.dated[:1] == NOT_IN_FORCE and not asks_earlier(question, chunk)
 
 
 def _answers(reading: ReadPassage | None) -> bool:

@@ -2,8 +2,8 @@
 
 import re
 
-from answering.relevance.entities import MONTH
 from answering.relevance.quantities import DAYS
+from answering.text.dates import MONTH
 from answering.text.terms import NUMBERS, stem, stems
 
 _OF_DAY = r"noon|midday|midnight|dawn|dusk|sun(?:rise|set)|(?:half|quarter)[ ](?:past|to)"

@@ -18,8 +18,8 @@ from answering.questions.sections import ASKS_SECTION, asked_section, document_w
 from answering.questions.spelling import corrected
 from answering.relevance.alternatives import compared
 from answering.relevance.counted_rows import ASKS_COUNT
-from answering.relevance.dates import with_later
 from answering.relevance.features import promise
+from answering.relevance.later import with_later
 from answering.relevance.listed_rows import ROWS_ASKED
 from answering.text.sentences import Span, sentence_spans
 from answering.text.terms import question_stems, rare_words

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from answering.relevance.dates import NOT_IN_FORCE, date_in, dates_in
+from answering.relevance.versions import NOT_IN_FORCE
+from answering.text.dates import date_in, dates_in
 from app.ingest.documents import MAX_LABEL_CHARS, LoadedDocument
 
 MAX_FIELDS, MAX_ELEMENTS = 50, 100

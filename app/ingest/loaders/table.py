@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from warnings import catch_warnings
 
-from answering.relevance.dates import NOT_IN_FORCE
+from answering.relevance.versions import NOT_IN_FORCE
 from app.ingest.documents import LoadedDocument, SkippedFile
 from app.ingest.loaders.fields import date_field, file_fields
 from app.ingest.loaders.run_in_headings import with_run_in_headings

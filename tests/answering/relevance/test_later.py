@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from answering.relevance.dates import LATER_SHARE, date_in, date_of, in_force, later_section, later_than, with_later
+from answering.relevance.later import LATER_SHARE, later_section, later_than, with_later
+from answering.relevance.versions import date_of, in_force
+from answering.text.dates import date_in
 from answering.types import Chunk, ReadPassage
 
 QUESTION = "Is the boathouse open?"
