@@ -53,14 +53,14 @@ def pairs_of(table: Tag) -> str:
     A cell over the whole row is an item of its own.
     """
     rows = [row.find_all(("th", "td")) for row in table.find_all("tr")]
-    pairs = [cells for cells in rows if len(cells) == 2]
-    if not pairs or any(len(cells) > 2 or any(cell.has_attr("rowspan") for cell in cells) for cells in rows):
+    if any(len(cells) > 2 or any(cell.has_attr("rowspan") for cell in cells) for cells in rows):
         return ""
-    kinds = {(label.name, value.name) for label, value in pairs}
-    texts = [[" ".join(inline_text(cell).split()) for cell in cells] for cells in rows]
+    kinds = {(cells[0].name, cells[1].name) for cells in rows if len(cells) == 2}
+    texts = _texts(table)
     if kinds != {("th", "td")} and not (kinds == {("td", "td")} and _have_no_header(texts)):
         return ""
-    return "\n".join(f"- {_line(cells)}" for cells in texts if any(cells))
+    lines = (entry_line(*cells) if len(cells) == 2 else " ".join(cells) for cells in texts if any(cells))
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def _have_no_header(rows: list[list[str]]) -> bool:
@@ -72,8 +72,10 @@ def _have_no_header(rows: list[list[str]]) -> bool:
     return bool(label) and len(rows[0]) == 2 and opens_with_quantity(value)
 
 
-def _line(cells: list[str]) -> str:
-    return entry_line(*cells) if len(cells) == 2 else " ".join(cells)
+def _texts(table: Tag) -> list[list[str]]:
+    """Return the words of each cell, by rows."""
+    rows = table.find_all("tr")
+    return [[" ".join(inline_text(cell).split()) for cell in row.find_all(("th", "td"))] for row in rows]
 
 
 def write_nested(root: Tag) -> None:
@@ -85,8 +87,5 @@ def write_nested(root: Tag) -> None:
     headed = {table for (table, _), names in rows.items() if names > 1}
     for table in reversed(root.find_all("table") if headed else ()):
         if id(table.find_parent("table")) in headed:
-            lines = [
-                [" ".join(inline_text(cell).split()) for cell in row.find_all(("th", "td"))]
-                for row in table.find_all("tr")
-            ]
-            table.replace_with(f" {'; '.join(': '.join(filter(None, line)) for line in lines if any(line))} ")
+            lines = (": ".join(filter(None, cells)) for cells in _texts(table))
+            table.replace_with(f" {'; '.join(filter(None, lines))} ")
