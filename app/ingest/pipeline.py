@@ -14,6 +14,7 @@ from typing import Any
 from app.ingest.collection_writer import BATCH_CHUNKS, CollectionWriter
 from app.ingest.documents import FileNote, IngestReport, Progress, SkippedFile, SplitDocument
 from app.ingest.find import FoundFile, find_file, find_files
+from app.ingest.loaders.outline import first_of
 from app.ingest.manifest import IngestManifest
 from app.ingest.reading import FileReaderProcess, ahead
 
@@ -180,9 +181,7 @@ class _IngestRun:
         replaced = [id_ for id_ in written if find_file(Path(self._elsewhere[id_]), id_)]
         if not replaced:
             return ""
-        some = [f"{id_} (from {self._elsewhere[id_]})" for id_ in replaced[:SHOWN]]
-        if len(replaced) > SHOWN:
-            some.append(f"{len(replaced) - SHOWN} more")
+        some = first_of([f"{id_} (from {self._elsewhere[id_]})" for id_ in replaced], SHOWN)
         return f"Replaced, since the new document has the same id: {', '.join(some)}. {SAME_ID}"
 
     def _explained(self, skipped: SkippedFile) -> SkippedFile:

@@ -29,7 +29,7 @@ from app.ingest.loaders.archive import (
 from app.ingest.loaders.docx_fields import run_of, write_out
 from app.ingest.loaders.docx_numbers import Numbers
 from app.ingest.loaders.html_content import WORD_NUMBER, hidden_note
-from app.ingest.loaders.outline import counted
+from app.ingest.loaders.outline import unread_note
 from app.ingest.loaders.running_lines import is_page_number
 
 _HEADING_STYLES = ("p[style-name='heading {}']", "p.Heading{}")
@@ -160,8 +160,8 @@ def _unread(archive: ZipFile, main: str, messages: list[str]) -> list[str]:
         if name == "altChunk" or any(text_of(element).strip() for element in root.iterfind(f".//{{*}}{name}"))
     ]
     charts, graphics = (len(targets(archive, main, kind)) for kind in ("/chart", "/diagramData"))
-    counts = counted({"comment": comments_on(archive, main), "chart": charts, "SmartArt graphic": graphics})
-    return [*notes, f"not read: {', '.join(counts)}"] if counts else notes
+    counts = {"comment": comments_on(archive, main), "chart": charts, "SmartArt graphic": graphics}
+    return notes + unread_note(counts)
 
 
 def _add_frame(archive: ZipFile, main: str, root: Any) -> list[str]:
@@ -170,11 +170,8 @@ def _add_frame(archive: ZipFile, main: str, root: Any) -> list[str]:
     if body is None:
         return []
     (headers, hidden), (footers, more) = (_frame(archive, main, root, kind) for kind in ("header", "footer"))
-    for block in reversed(headers):
-        body.insert(0, block)
-    last = body.find("{*}sectPr")
-    for block in footers:
-        body.append(block) if last is None else last.addprevious(block)
+    body[:0] = headers
+    body.extend(footers)
     return hidden + more
 
 

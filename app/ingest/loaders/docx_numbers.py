@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from zipfile import ZipFile
 
 from app.ingest.loaders.archive import attribute, parse_xml, targets
+from app.ingest.loaders.outline import number_of
 
 DEEPEST = 8  # level of a list, from 0
 MAX_LETTERS = 780  # the highest number that Word writes as a letter, repeated 30 times
@@ -24,7 +25,7 @@ class _List(NamedTuple):
     counts: dict[int, int]
 
     def start(self, level: int) -> int:
-        return self.starts.get(level, _int(_value(self.levels.get(level), "start"), 1))
+        return self.starts.get(level, number_of(_value(self.levels.get(level), "start"), 1))
 
     def add(self, level: int) -> None:
         """Count a paragraph; the levels below it begin anew, unless they say otherwise (``lvlRestart``)."""
@@ -32,7 +33,7 @@ class _List(NamedTuple):
             self.counts.setdefault(above, self.start(above))
         self.counts[level] = self.counts[level] + 1 if level in self.counts else self.start(level)
         for below in range(level + 1, DEEPEST + 1):
-            if level < _int(_value(self.levels.get(below), "lvlRestart"), below):
+            if level < number_of(_value(self.levels.get(below), "lvlRestart"), below):
                 self.counts.pop(below, None)
 
     def label(self, level: int) -> str:
@@ -82,7 +83,7 @@ class Numbers:
         of_styles = [linked.get(style) for style in styles]
         of_rules = [_value(rule, "numPr/ilvl") for rule in rules]
         candidates = filter(None, [of_rules[0], *of_styles, *of_rules[1:]])
-        level = min(_int(next(candidates, None), 0), DEEPEST)
+        level = min(number_of(next(candidates, None), 0), DEEPEST)
         for at in numbered.starts if is_new else ():
             if at >= level:
                 numbered.counts.pop(at, None)
@@ -105,13 +106,13 @@ class Numbers:
             return None
         if style := _value(definition, "numStyleLink"):
             return self._list(_value(self._styles.get(style), "pPr/numPr/numId"), (*seen, name))
-        levels = {_int(at, 0): level for at, level in _by(definition, "lvl", "ilvl").items()}
+        levels = {number_of(at, 0): level for at, level in _by(definition, "lvl", "ilvl").items()}
         starts = {}
         for at, override in _by(given, "lvlOverride", "ilvl").items():
             if (level := override.find("{*}lvl")) is not None:
-                levels[_int(at, 0)] = level
+                levels[number_of(at, 0)] = level
             if start := _value(override, "startOverride"):
-                starts[_int(at, 0)] = _int(start, 1)
+                starts[number_of(at, 0)] = number_of(start, 1)
         return _List(levels, starts, self._counts.setdefault(definition, {}))
 
 
@@ -123,10 +124,6 @@ def _value(parent: Any, path: str) -> str | None:
     """Return the value of the element at a path of names below *parent*; None without one."""
     found = parent.find("{*}" + path.replace("/", "/{*}")) if parent is not None else None
     return attribute(found, "val") if found is not None else None
-
-
-def _int(value: str | None, default: int) -> int:
-    return int(value) if value and value.isdecimal() and len(value) < 10 else default
 
 
 def _written(number: int, form: str) -> str:

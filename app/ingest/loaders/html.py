@@ -22,7 +22,7 @@ from app.ingest.loaders.html_content import (
 )
 from app.ingest.loaders.html_controls import settle_marks, write_controls
 from app.ingest.loaders.html_table import pairs_of, rows_of, write_nested
-from app.ingest.loaders.outline import Outline, fenced, table_text
+from app.ingest.loaders.outline import Outline, fenced, number_of, table_text
 from app.ingest.loaders.text_encoding import decode
 
 _BREAK = "\0"  # a ``<br>`` among the words, which hold no NUL; their own line ends are spaces
@@ -125,9 +125,7 @@ class HtmlBlocks:
             self._flush()
         if name in ("ul", "ol"):
             self.says &= bool(self.counters)
-            start = str(tag.get("start", ""))
-            first = int(start) if start.isdecimal() and len(start) < 10 else 1
-            self.counters.append(first if name == "ol" else None)
+            self.counters.append(number_of(str(tag.get("start", "")), 1) if name == "ol" else None)
         elif name == "li":
             self._flush_all()
             number = self.counters[-1] if self.counters else None

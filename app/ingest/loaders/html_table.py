@@ -7,6 +7,7 @@ from bs4 import Tag
 
 from app.ingest.loaders.header_rows import entry_line, one_header, opens_with_quantity
 from app.ingest.loaders.html_content import inline_text
+from app.ingest.loaders.outline import number_of
 
 MAX_SPANNED = 50  # most columns or rows that one cell of a table stands in
 
@@ -42,8 +43,7 @@ def _spread(table: Tag) -> Iterator[list[str]]:
 
 def _spanned(cell: Tag, attribute: str) -> int:
     """Return how many columns or rows a cell stands in."""
-    value = str(cell.get(attribute, ""))
-    return min(max(int(value), 1), MAX_SPANNED) if value.isdecimal() and len(value) < 10 else 1
+    return min(max(number_of(str(cell.get(attribute, ""))), 1), MAX_SPANNED)
 
 
 def pairs_of(table: Tag) -> str:

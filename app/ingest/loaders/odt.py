@@ -8,7 +8,7 @@ from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import ENCRYPTED, attribute, local, parse_xml, unpacked
 from app.ingest.loaders.html import add_fragment
 from app.ingest.loaders.html_content import hidden_note
-from app.ingest.loaders.outline import Outline, counted
+from app.ingest.loaders.outline import Outline, unread_note
 from app.ingest.loaders.running_lines import is_page_number
 from app.ingest.loaders.text_encoding import Unreadable
 
@@ -45,8 +45,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
     add_fragment(outline, html + notes + below)
     outline.notes += ["a hidden section is not read"] if converter.hidden else []
     outline.notes += hidden_note(converter.hidden_texts)
-    comments = len(list(text.iter("{*}annotation")))
-    outline.notes += (f"not read: {count}" for count in counted({"comment": comments}))
+    outline.notes += unread_note({"comment": len(list(text.iter("{*}annotation")))})
     return outline.document(source, " ".join((title or "").split()) or None)
 
 

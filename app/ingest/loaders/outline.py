@@ -159,9 +159,15 @@ def first_of(items: Sequence[str], limit: int, what: str = "") -> list[str]:
     return [*items[:limit], *more]
 
 
-def counted(counts: Mapping[str, int]) -> list[str]:
-    """Return in words how many there are of each thing; nothing for none."""
-    return [f"{count} {what}{'s' if count > 1 else ''}" for what, count in counts.items() if count]
+def unread_note(counts: Mapping[str, int], place: str = "") -> list[str]:
+    """Return a note that says how many of each thing are not read, and where; none for no thing."""
+    counted = [f"{count} {what}{'s' if count > 1 else ''}" for what, count in counts.items() if count]
+    return [f"not read{place}: {', '.join(counted)}"] if counted else []
+
+
+def number_of(digits: str | None, default: int = 0) -> int:
+    """Return the number that a file has in digits; *default* for none, or for one of no use, of ten digits."""
+    return int(digits) if digits and digits.isdecimal() and len(digits) < 10 else default
 
 
 def fenced(code: str, info: str = "") -> str:

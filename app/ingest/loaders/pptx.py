@@ -20,7 +20,7 @@ from app.ingest.documents import Kind, LoadedDocument
 from app.ingest.loaders.archive import parse_xml, property_title, text_of, unpacked
 from app.ingest.loaders.cell_format import shown
 from app.ingest.loaders.header_rows import one_header
-from app.ingest.loaders.outline import Outline, counted, table_block, table_text
+from app.ingest.loaders.outline import Outline, table_block, table_text, unread_note
 
 _DATA = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
 _FRAME = {PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.HEADER}
@@ -51,8 +51,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
             outline.heading(1, name or (f"Slide {number}" if blocks else ""), number)
             for text, kind in blocks:
                 outline.add(text, kind, number)
-    if left_out := counted({"hidden slide": hidden, "chart or other object": len(unread)}):
-        outline.notes.append(f"not read: {', '.join(left_out)}")
+    outline.notes += unread_note({"hidden slide": hidden, "chart or other object": len(unread)})
     return outline.document(source, title or None)
 
 

@@ -16,7 +16,7 @@ from app.ingest.documents import LoadedDocument
 from app.ingest.loaders.archive import comments_on, local, parse_xml, property_title, targets, text_of, unpacked
 from app.ingest.loaders.cell_format import shown
 from app.ingest.loaders.header_rows import filled
-from app.ingest.loaders.outline import Outline, counted, title_from_name
+from app.ingest.loaders.outline import Outline, number_of, title_from_name, unread_note
 from app.ingest.loaders.sheet_rows import add_rows
 
 MAX_NAMED = 5  # cells of a sheet that are named one by one; the others are counted
@@ -62,8 +62,8 @@ def load(data: bytes, source: str) -> LoadedDocument:
                 outline.heading(1, sheet.title)
             for box in boxes:
                 outline.add(box)
-            if unread := counted(part.hidden | {"comment": comments_on(archive, member), "chart": charts}):
-                outline.notes.append(f'not read on the sheet "{sheet.title}": {", ".join(unread)}')
+            unread = part.hidden | {"comment": comments_on(archive, member), "chart": charts}
+            outline.notes += unread_note(unread, f' on the sheet "{sheet.title}"')
             if missing:
                 more = f" and {len(missing) - MAX_NAMED} more" if len(missing) > MAX_NAMED else ""
                 outline.notes.append(
@@ -113,11 +113,11 @@ class _SheetPart:
                     if missing and element.find("{*}f") is not None:
                         self.never_calculated.append(element.get("r") or "?")
                 case "row":
-                    row = _number(element.get("r")) or row + 1
+                    row = number_of(element.get("r")) or row + 1
                     if is_hidden:
                         self._hidden_rows.add(row - 1)
                 case "col" if is_hidden:
-                    first, last = _number(element.get("min")), min(_number(element.get("max")), MAX_COLUMNS)
+                    first, last = number_of(element.get("min")), min(number_of(element.get("max")), MAX_COLUMNS)
                     self._hidden_columns.update(range(first - 1, last))
                 case "mergeCell" if len(self._merged) < MAX_MERGED:
                     with suppress(ValueError, TypeError):  # no range, or one of whole rows
@@ -159,8 +159,3 @@ def _drawn(archive: ZipFile, member: str) -> tuple[list[str], int]:
         lines = map(text_of, shape.iter("{*}p"))
         boxes.append("\n".join(line for line in lines if line.strip()))
     return list(filter(None, boxes)), sum(len(targets(archive, drawing, "/chart")) for drawing in drawings)
-
-
-def _number(text: str | None) -> int:
-    """Return a number as the file gives it; 0 for none."""
-    return int(text) if text and text.isdecimal() and len(text) < 8 else 0
