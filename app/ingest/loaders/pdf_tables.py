@@ -16,7 +16,6 @@ MARKER = re.compile(
 """What stands before an item of a list, or before a heading."""
 NEAR, ROOMY = 2.5, 5.0
 """Largest distance of two rows, in sizes of type, and of two that have the same columns."""
-WIDE_GAP = 1.2  # white space, in sizes of type, that is no accidental gap in running text
 
 
 class Table(NamedTuple):
@@ -111,7 +110,7 @@ def _column(segment: Segment, columns: Columns) -> int:
 
 
 def _table(band: Sequence[Row], join: Join, rules: Sequence[Rule]) -> Table | None:
-    """Return the table that rows of common columns are; None where they are text or a list."""
+    """Return the table that rows of common columns are; None where they are a list or text."""
     columns: Columns = []
     band = list(band)
     for at, row in enumerate(band):
@@ -124,7 +123,7 @@ def _table(band: Sequence[Row], join: Join, rules: Sequence[Rule]) -> Table | No
             grid[-1][_column(segment, columns)].append(segment)
     grid, columns = _without_split_columns(grid, columns)
     several = sum(sum(map(bool, row)) > 1 for row in grid)
-    if len(columns) < 2 or several < 2 or _is_text(grid, columns):
+    if len(columns) < 2 or several < 2 or _is_list(grid):
         return None
     groups = logical_rows(grid, columns, rules)
     cells = tuple(tuple(cell_text([row[at] for row in group], join) for at in range(len(columns))) for group in groups)
@@ -145,18 +144,7 @@ def _without_split_columns(grid: list[Cells], columns: Columns) -> tuple[list[Ce
     return grid, columns
 
 
-def _is_text(grid: Sequence[Sequence[Sequence[Segment]]], columns: Columns) -> bool:
-    """Tell whether two columns are the items of a list, or text with an accidental gap in it."""
-    if len(columns) != 2:
-        return False
+def _is_list(grid: Sequence[Cells]) -> bool:
+    """Tell whether two columns are the marks and the texts of a list's items."""
     first = [row[0][0].text for row in grid if row[0]]
-    if sum(bool(MARKER.match(text)) for text in first) > 0.5 * len(first):
-        return True
-    pairs = [(row[0][-1].words, row[1][0].words) for row in grid if row[0] and row[1]]
-    drawn_as_text = sum(
-        before[-1].drawn == after[0].drawn or (len(before) > 1 and before[-1].drawn != before[-2].drawn)
-        for before, after in pairs
-    )
-    size = median(segment.size for row in grid for cell in row for segment in cell)
-    narrow = columns[1][0] - columns[0][1] < WIDE_GAP * size
-    return 2 * drawn_as_text > len(pairs) and narrow and all(len(before) + len(after) > 6 for before, after in pairs)
+    return len(grid[0]) == 2 and sum(bool(MARKER.match(text)) for text in first) > 0.5 * len(first)
