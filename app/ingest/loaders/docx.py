@@ -86,9 +86,7 @@ def _notes_in_place(body: str) -> str:
     if not _NOTE_ITEM.search(body):
         return body
     tree = html.parsed(body)
-    marks: dict[str, Tag] = {}
-    for link in tree.find_all("a", href=True):
-        marks.setdefault(str(link["href"]), link)
+    marks = {str(link["href"]): link for link in reversed(tree.find_all("a", href=True))}
     last: dict[int, Tag] = {}  # of each block the note below it that was placed last
     for note in tree.find_all("li", id=_NOTE_ID):
         mark = marks.get(f"#{note['id']}")

@@ -17,7 +17,6 @@ from app.ingest.loaders.pdf_columns import reading_order
 from app.ingest.loaders.pdf_forms import read_forms
 from app.ingest.loaders.pdf_lines import Row, cells_apart, columns_apart, rows
 from app.ingest.loaders.pdf_paragraphs import (
-    ENDS,
     ITEM,
     MAX_HEADING_CHARS,
     is_heading,
@@ -29,7 +28,7 @@ from app.ingest.loaders.pdf_scans import read_pages
 from app.ingest.loaders.pdf_tables import Table, with_tables
 from app.ingest.loaders.text_encoding import Unreadable
 from app.ingest.loaders.text_lines import LineJoiner
-from app.ingest.loaders.text_pages import CONTENTS
+from app.ingest.loaders.text_pages import CONTENTS, ENDS
 
 _MADE_UP = re.compile(
     r"^(?:untitled|microsoft )|\.(?:docx?|xlsx?|pptx?|od[tsp]|rtf|txt|html?|md|pdf|pages|tex|dvi|indd)$", re.IGNORECASE

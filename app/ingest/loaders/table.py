@@ -62,9 +62,8 @@ def load_file(path: Path, source: str) -> Iterator[LoadedDocument | SkippedFile]
             if isinstance(document, LoadedDocument):
                 metadata = fields | document.metadata | date_field(document)
                 document = document.model_copy(update={"metadata": metadata})
-                document = (
-                    with_run_in_headings(document) if str(metadata.get("dated", "")).lstrip(NOT_IN_FORCE) else document
-                )
+                if str(metadata.get("dated", "")).lstrip(NOT_IN_FORCE):
+                    document = with_run_in_headings(document)
             yield document
         return
     except Unreadable as error:

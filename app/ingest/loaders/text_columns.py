@@ -60,15 +60,10 @@ def _block(lines: Sequence[str], start: int) -> tuple[int, int]:
 
 def _gutter(blank: int, width: int) -> int:
     """Return where the widest run of *blank* columns ends that has text on both sides; 0 without one of ``GUTTER``."""
-    best, run, inked = (0, 0), 0, False
-    for column in range(width):
-        if blank >> column & 1:
-            run += 1
-            continue
-        if inked and run >= GUTTER:
-            best = max(best, (run, column))
-        run, inked = 0, True
-    return best[1]
+    inked = [column for column in range(width) if not blank >> column & 1]
+    gaps = [(after - before - 1, after) for before, after in pairwise(inked)]
+    widest, end = max(gaps, default=(0, 0))
+    return end if widest >= GUTTER else 0
 
 
 def _unwrapped(column: Sequence[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """Split plain text into paragraphs, without page headers, page feet and the table of contents."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise, takewhile
 
@@ -15,7 +15,8 @@ _NUMBERED_FOOT = re.compile(r"\[Page \d+\][ \t]*$", re.IGNORECASE | re.MULTILINE
 _LEADER = re.compile(r"^\s*(?P<label>\S.*?)\s*(?:\.[ \t]?){3,}\s*(?:\d+|[ivxl]+)\s*$")
 CONTENTS = re.compile(r"\s*(?:table of )?contents\s*:?\s*$", re.IGNORECASE)
 """The heading of a table of contents."""
-_ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*\s*$")
+ENDS = re.compile(r"[.!?:;…][\"'”’)\]]*\s*$")
+"""How a sentence ends, or what leads on."""
 _SENTENCE = re.compile(r"\s*[^\W\d_a-z]\w*(?: \S+){2,}[.!?]\s*$")
 _STARTS_ANEW = re.compile(r"\s*(?:[-*+•‣◦o]\s|\(?\d{1,3}(?:\.\d+)*[.)]|\(?[a-z]\)|\([ivx]{2,4}\)|\|)")
 
@@ -47,7 +48,8 @@ def paragraphs(text: str) -> tuple[list[Paragraph], list[str]]:
     paras: list[Paragraph] = []
     for number, page in enumerate(pages, 1):
         kept = columns_apart(_without_running(number - 1, page, recurring, dropped))
-        for at, lines in enumerate(_runs(kept)):
+        runs = [list(run) for filled, run in groupby(map(str.rstrip, kept), key=bool) if filled]
+        for at, lines in enumerate(runs):
             if at == 0 and paras and _goes_on(paras[-1].lines, lines):
                 paras[-1].lines.extend(lines)
             else:
@@ -79,16 +81,10 @@ def _without_running(number: int, page: list[str], recurring: Collection[EdgeLin
     return page[remaining[0] : remaining[-1] + 1] if remaining else []
 
 
-def _runs(lines: Iterable[str]) -> list[list[str]]:
-    """Return the runs of lines that are not blank."""
-    runs = groupby(lines, key=lambda line: bool(line.strip()))
-    return [[line.rstrip() for line in run] for filled, run in runs if filled]
-
-
 def _goes_on(above: Sequence[str], below: Sequence[str]) -> bool:
     """Tell whether a paragraph at the end of a page continues on the next one."""
     last, first = above[-1], below[0]
-    if _ENDS.search(last) or indent_of(last) != indent_of(first) or _STARTS_ANEW.match(first):
+    if ENDS.search(last) or indent_of(last) != indent_of(first) or _STARTS_ANEW.match(first):
         return False
     return first.lstrip()[0].islower() or (len(above) > 1 and len(last.strip()) > 40)
 

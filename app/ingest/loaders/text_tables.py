@@ -35,14 +35,12 @@ def parts_of(lines: Sequence[str]) -> Iterator[Part]:
     if not rows:
         yield list(lines), []
         return
-    if start:
-        yield list(lines[:start]), []
+    yield list(lines[:start]), []
     if framed or _has_header(rows, ruled=len(within) > 1 and _is_rule(within[1])):
         yield [], rows
     else:
         yield [f"- {entry_line(row[0], ', '.join(filter(None, row[1:])))}" for row in rows], []
-    if end < len(lines):
-        yield list(lines[end:]), []
+    yield list(lines[end:]), []
 
 
 def _widest(lines: Sequence[str]) -> tuple[int, int]:
