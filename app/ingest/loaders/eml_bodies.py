@@ -44,7 +44,7 @@ def fuller(plain: MIMEPart | None, rich: MIMEPart | None) -> tuple[list[MIMEPart
     both = [plain] if 2 * len(text) > len(html) else []
     if 2 * len(html) > len(text):
         both.append(rich)
-    return both or [rich], [] if rich in both else notes
+    return both, [] if rich in both else notes
 
 
 def _has_number(words: Collection[str]) -> bool:

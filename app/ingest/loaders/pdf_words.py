@@ -73,19 +73,17 @@ def page_words(page: Any) -> PageWords:
     width, height = right - left, top - bottom
     found = PageWords(*((height, width) if main % 2 else (width, height)), main)
     word: Word | None = None
-    before: _Char | None = None
     spelled: list[tuple[Word, list[_Char]]] = []
     for number, char in enumerate(chars):
         if char is None:
             word = None
-        elif word is not None and before is not None and _adjacent(word, before, char):
+        elif word is not None and _adjacent(word, spelled[-1][1][-1], char):
             _add(word, char)
             spelled[-1][1].append(char)
         else:
             word = Word(char.text, char.left, char.right, char.base, char.size, char.drawn, number)
             spelled.append((word, [char]))
             (found.words if char.quarter == main else found.turned).append(word)
-        before = char
     for word, letters in spelled:
         if is_right_to_left(word.text):
             word.text = read_word((char.right, char.text) for char in letters)

@@ -36,8 +36,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
         last = speaker
         said.append(words)
         length += len(words)
-    if said:
-        outline.add(_paragraph(last, said))
+    outline.add(_paragraph(last, said))
     return outline.document(source)
 
 
