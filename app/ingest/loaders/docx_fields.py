@@ -9,6 +9,7 @@ from typing import Any
 from lxml import etree
 
 from app.ingest.loaders.archive import attribute, local, text_of
+from app.ingest.loaders.outline import number_of
 
 _UNWRAPPED = tuple(f"{{*}}{name}" for name in ("fldSimple", "bdo", "dir", "ruby", "rubyBase", "oMathPara"))
 
@@ -90,10 +91,10 @@ def _write_choice(root: Any, choices: Any) -> None:
     """Write the chosen entry of a drop-down field before the run that begins the field."""
     entries = [attribute(entry, "val") or "" for entry in choices.iterchildren("{*}listEntry")]
     chosen = choices.find("{*}result")
-    number = (attribute(chosen, "val") if chosen is not None else None) or "0"
+    number = number_of(attribute(chosen, "val") if chosen is not None else None)
     run = next(choices.iterancestors("{*}r"), None)
-    if run is not None and number.isdecimal() and int(number) < len(entries):
-        run.addprevious(run_of(root, entries[int(number)]))
+    if run is not None and number < len(entries):
+        run.addprevious(run_of(root, entries[number]))
 
 
 def _move_out(box: Any) -> None:

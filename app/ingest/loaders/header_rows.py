@@ -16,8 +16,7 @@ _SENTENCE = re.compile(r"[.!?]\s*\Z")
 TOTAL_NAMES = "(?:(?:grand |sub-? ?)?total|sum|average|mean|gesamt|summe)"
 TOTAL = re.compile(rf"\W*{TOTAL_NAMES}\b", re.IGNORECASE)
 """What a row that sums others up begins with: it is of no group."""
-_YEAR = re.compile(r"(?:1[89]|20)\d\d")
-_BEGINS_YEAR = re.compile(r"(?:1[89]|20)\d\d(?!\d)")
+_YEAR = re.compile(r"(?:1[89]|20)\d\d(?!\d)")
 _QUANTITY = re.compile(r"(?:[€$£]|[A-Z]{3})? ?\d")
 
 
@@ -109,7 +108,7 @@ def _kind(pair: Sequence[str]) -> str:
 
 def opens_with_quantity(text: str) -> bool:
     """Whether a text begins with a number or a price, but not with a year: so it is a value and no column's name."""
-    return bool(_QUANTITY.match(text)) and not _BEGINS_YEAR.match(text)
+    return bool(_QUANTITY.match(text)) and not _YEAR.match(text)
 
 
 def entry_line(label: str, value: str) -> str:

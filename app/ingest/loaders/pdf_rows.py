@@ -2,6 +2,7 @@
 
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
@@ -133,9 +134,5 @@ def _continues_row(group: Grid, row: Cells, columns: Columns, farthest: float) -
 
 def cell_text(lines: Sequence[Sequence[Segment]], join: Join) -> str:
     """Return the lines of a cell as one."""
-    text = ""
-    for line in lines:
-        if line:
-            printed = text_of([word for segment in line for word in segment.words])
-            text = join(text, printed) if text else printed
-    return text
+    printed = [text_of([word for segment in line for word in segment.words]) for line in lines if line]
+    return reduce(join, printed) if printed else ""

@@ -18,7 +18,7 @@ from app.ingest.loaders.text_headings import (
     numbered_heads,
     text_margin,
 )
-from app.ingest.loaders.text_lines import LineJoiner, joined_lines, led_entries
+from app.ingest.loaders.text_lines import ITEM, LineJoiner, joined_lines, led_entries
 from app.ingest.loaders.text_pages import Paragraph, paragraphs
 from app.ingest.loaders.text_tables import parts_of
 
@@ -26,7 +26,6 @@ UNDERLINE = re.compile(r"\s*([=\-~^*#])\1{2,}\s*$")
 _MARKED = re.compile(r"\s*(=+|#{2,})\s+([^\s=#].*?)\s+\1\s*")
 """A heading between marks: "=== Meeting of 13 May ===", as wikis write it too."""
 _LEVELS = {"=": 1, "-": 2, "#": 1}
-_ITEM = re.compile(r"\s*(?:[-*+•‣◦]|\(?\d{1,3}[.)]|\(?[a-z]\)|\([ivx]{2,4}\))\s+\S")
 _MARKER = re.compile(r"^\s*(?:[-*+•‣◦o]|\(?\d{1,3}[.)]|\(?[a-z]\)|\([ivx]{2,4}\))\s+")
 _LETTER_BULLET = re.compile(r"^(\s*)o {2,}(?=\S)")
 _STAMPED = re.compile(r"\W{0,2}(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4},? )?\d{1,2}:\d\d(?::\d\d)?\b")
@@ -110,7 +109,7 @@ def _runs(lines: list[str], margin: int, width: int) -> Iterator[list[str]]:
         short = len(line) < width // 2 and not below.lstrip()[0].islower() and line[-1] != "-"
         ends = (short and width >= FULL_LINE) or (LABELLED.match(line) and LABELLED.match(below))
         ends = ends or (_STAMPED.match(lines[0]) and _STAMPED.match(below))
-        if ends and indent_of(below) <= margin and not _ITEM.match(below):
+        if ends and indent_of(below) <= margin and not ITEM.match(below):
             yield lines[start:at]
             start = at
     yield lines[start:]
@@ -124,11 +123,11 @@ def _reflowed(lines: list[str], margin: int, joiner: LineJoiner) -> tuple[str, K
     if any(ALIGNED.search(_MARKER.sub("", line).strip()) for line in lines):
         return "\n".join(lines), "list"
     lines = [_LETTER_BULLET.sub(r"\1- ", line) for line in lines]
-    if not any(map(_ITEM.match, lines)):
+    if not any(map(ITEM.match, lines)):
         if margin and _is_set_apart(lines, margin):
             return "\n".join(lines), "list"
         return joined_lines(lines, joiner), "prose"
-    items = grouped(lines, lambda _item, line: not _ITEM.match(line))
+    items = grouped(lines, lambda _item, line: not ITEM.match(line))
     return "\n".join(item[0][: indent_of(item[0])] + joined_lines(item, joiner) for item in items), "list"
 
 

@@ -6,12 +6,11 @@ from itertools import pairwise
 from statistics import mean
 
 from app.ingest.loaders.outline import grouped, indent_of
-from app.ingest.loaders.text_lines import LineJoiner, joined_lines
+from app.ingest.loaders.text_lines import ITEM, LineJoiner, joined_lines
 
 _GAP = re.compile(r"\S {3,}\S")
 MAX_INDENT = 8  # spaces before a line that is centred above the columns
 MAX_WIDTH = 300  # longest line that is looked at
-_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s")
 FULL = 0.6  # share of a column's width from which a line goes on in the next
 GUTTER = 3  # blank columns between the two, in every line
 ENTRIES = 0.7  # share of the lines with a capital in one column that have one in both, in a table
@@ -72,7 +71,7 @@ def _unwrapped(column: Sequence[str]) -> list[str]:
     full = FULL * max(map(len, column))
 
     def goes_on(above: list[str], line: str) -> bool:
-        return bool(line.strip()) and len(above[-1]) >= full and not _ITEM.match(line)
+        return bool(line.strip()) and len(above[-1]) >= full and not ITEM.match(line)
 
     return [joined_lines(lines, joiner) for lines in grouped(column, goes_on)]
 

@@ -115,7 +115,8 @@ def numbered_heads(paras: Sequence[Paragraph], width: int) -> frozenset[str]:
     for para in paras:
         for above, line, below in zip(["", *para.lines], para.lines, para.lines[1:], strict=False):
             is_short = _CHAPTER.match(line) and reads_as_heading(line) and 2 * len(line) <= width
-            if is_short and _may_open(below) and _ENDS.search(above):
+            opens = below[0].isalnum() and not below[0].islower() and not _CHAPTER.match(below)
+            if is_short and opens and _ENDS.search(above):
                 heads.append(line)
     numbers = [int(number[1]) for line in heads if (number := _CHAPTER.match(line))]
     return frozenset(heads) if len(heads) > 1 and numbers == [*range(1, len(heads) + 1)] else frozenset()
@@ -134,8 +135,3 @@ def text_margin(paras: Sequence[Paragraph]) -> int:
     margin, count = indents.most_common(1)[0] if indents else (0, 0)
     outside = any(para.indent == 0 and len(para.lines) == 1 for para in paras)
     return margin if 2 <= margin < CENTRED_FROM and count >= 3 and outside else 0
-
-
-def _may_open(line: str) -> bool:
-    """Whether *line* may open the text below a heading: no small letter, no further number."""
-    return line[:1].isalnum() and not line[0].islower() and not _CHAPTER.match(line)

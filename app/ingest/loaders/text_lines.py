@@ -18,6 +18,8 @@ _CONJUNCTIONS = frozenset("and or und oder et ou y e o en of og och och eller i 
 _DIVIDED = re.compile(r"(?<=\w)-\n(?=\w)")
 _UNSPACED = re.compile(r"(?<=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])\n(?=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])")
 
+ITEM = re.compile(r"\s*(?:[-*+•‣◦]|\(?\d{1,3}[.)]|\(?[a-z]\)|\([ivx]{2,4}\))\s+\S")
+"""How an item of a list begins."""
 LED = re.compile(r"\s*(?P<label>\S.*?)[ \t]?(?:\.[ \t]?){4,}(?P<value>[^.\s].*)$")
 _LEADER = re.compile(r" ?(?:\. ?){4,}")
 MIN_LED = 2  # lines with dots before a value that make a list of a paragraph
