@@ -139,7 +139,7 @@ async def gather(
             await ingest_into(container.writer, [corpus])
             points = [point async for page in container.store.apoints() for point in page]
             asked = [labelled(row, points, f"{number}, {at // 10}") for at, row in enumerate(rows)]
-            return await collect(container.retriever, asked, reader or OnnxReader(), lambda _: None)
+            return await collect(container.collections, asked, reader or OnnxReader(), lambda _: None)
         finally:
             await container.aclose()
 

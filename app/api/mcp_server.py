@@ -116,7 +116,7 @@ def mcp_server(container: AppContainer) -> DocumentServer:
     ) -> Annotated[CallToolResult, SearchResults]:
         """Find the passages nearest to a query; near is not the same as relevant, see their scores."""
         async with container.service.slot():
-            results = await search(container.retriever, settings, query, k, source, filters, collection)
+            results = await search(collections, settings, query, k, source, filters, collection)
         return done(results.context or "Nothing is stored.", results.model_dump(mode="json"))
 
     @server.tool(title="Read a document", annotations=READS)

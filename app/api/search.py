@@ -32,6 +32,6 @@ def search_routes(container: AppContainer) -> APIRouter:
                 parsed = None if filters is None else orjson.loads(filters)
             except orjson.JSONDecodeError:
                 raise InvalidInput("filters must be a JSON object.", "filters") from None
-            return await search(container.retriever, settings, q, k, source, parsed, collection)
+            return await search(container.collections, settings, q, k, source, parsed, collection)
 
     return router

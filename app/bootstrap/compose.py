@@ -34,7 +34,7 @@ from app.settings import Settings, load_settings
 from app.tasks.service import TaskService
 from graph.build import build_graph
 from graph.policy import Policy
-from graph.ports import Grader, Ports, Retriever, Synthesizer
+from graph.ports import Grader, Ports, Synthesizer
 
 if TYPE_CHECKING:
     from app.ops.spans import Spans
@@ -54,11 +54,6 @@ class AppContainer(Storage):
     spans: "Spans | None"
     version: str = __version__
     traffic: Traffic = field(default_factory=Traffic)
-
-    @property
-    def retriever(self) -> Retriever:
-        """What finds the chunks, in the collection that a question names."""
-        return self.ports.retriever
 
     @cached_property
     def tasks(self) -> TaskService:

@@ -78,11 +78,11 @@ class RAGService(AbstractContextManager["RAGService"]):
 
         *scope* may hold ``source``, ``filters`` and ``collection``, as in a question of the Query API.
         """
-        return self._loop.run(search(self._container.retriever, self._container.settings, query, k, **scope))
+        return self._loop.run(search(self._container.collections, self._container.settings, query, k, **scope))
 
     async def aretrieve(self, query: str, k: int = 5, **scope: Any) -> SearchResults:
         """``retrieve`` for async callers."""
-        return await self._loop.arun(search(self._container.retriever, self._container.settings, query, k, **scope))
+        return await self._loop.arun(search(self._container.collections, self._container.settings, query, k, **scope))
 
     def health_check(self) -> dict[str, Any]:
         """Probe every part now, in at most two seconds; returns the document's five fields."""

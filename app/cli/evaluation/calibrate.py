@@ -113,9 +113,9 @@ async def _from_questions(container: AppContainer, questions: list[EvalQuestion]
     labelled = [await _labelled(container, question, number) for number, question in enumerate(questions)]
     usable = _enough([question for question in labelled if question], "questions whose right chunk is stored")
     grader = container.ports.grader
-    scale = await _fit_scale(grader, container.retriever, usable) if isinstance(grader, RerankGrader) else None
+    scale = await _fit_scale(grader, container.collections, usable) if isinstance(grader, RerankGrader) else None
     with progress("asking", "questions", len(usable)) as show:
-        return await collect(container.retriever, usable, OnnxReader(), show), scale
+        return await collect(container.collections, usable, OnnxReader(), show), scale
 
 
 def _enough(questions: list[Labelled], what: str) -> list[Labelled]:
@@ -130,7 +130,7 @@ async def _labelled(container: AppContainer, question: EvalQuestion, number: int
     gold = list(question.gold_chunks)
     if question.answerable and not gold:
         accepted = [folded(answer) for part in question.answers for answer in part]
-        _, retrieved = await retrieve(container.retriever, question.question)
+        _, retrieved = await retrieve(container.collections, question.question)
         gold = [
             chunk.chunk_id
             for chunk in retrieved[0].chunks
