@@ -76,9 +76,7 @@ async def _ingest_paths(
     paths: Sequence[Any], prune: bool, storage: Storage, *, limits: WebLimits | None = None, restore: bool = False
 ) -> IngestReport:
     """Ingest files and folders, or with *limits* web addresses."""
-    settings = storage.settings
-    folder = settings.data_dir / settings.vector_store_collection
-    manifest = IngestManifest(folder, paths, prune=prune, restore=restore)
+    manifest = IngestManifest(storage.collections.default.folder, paths, prune=prune, restore=restore)
     with file_progress() as on_progress:
         if limits:
             return await ingest_web(storage.writer, paths, limits, manifest, on_progress)
@@ -91,11 +89,11 @@ async def _watch(paths: Sequence[Path], show: Callable[[IngestReport], None], st
     """Keep the collection in step with *paths* until SIGINT or SIGTERM."""
     from app.ingest.watch import Watcher
 
-    settings, stop = storage.settings, asyncio.Event()
+    stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     print_note(f"watching {', '.join(map(str, paths))}; Ctrl+C ends it")
-    await Watcher(storage.writer, settings.data_dir / settings.vector_store_collection, paths, show).run(stop)
+    await Watcher(storage.writer, storage.collections.default.folder, paths, show).run(stop)
     return OK
 
 

@@ -91,10 +91,10 @@ def become_worker() -> None:
     """Leave Ctrl+C to the parent, which forwards it, and end when the parent ends."""
     os.setpgid(0, 0)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until it serves
-    threading.Thread(target=_end_with_parent, daemon=True).start()
 
+    def end_with_parent() -> None:
+        if parent := multiprocessing.parent_process():
+            parent.join()
+            os.kill(os.getpid(), signal.SIGTERM)
 
-def _end_with_parent() -> None:
-    if parent := multiprocessing.parent_process():
-        parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)
+    threading.Thread(target=end_with_parent, daemon=True).start()
