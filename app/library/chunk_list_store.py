@@ -5,7 +5,7 @@ What is read and embedded is bounded, whatever the size of the texts, since the 
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -14,7 +14,7 @@ from langchain_core.embeddings import Embeddings
 
 from answering.text.sentences import sentence_spans
 from answering.types import Chunk
-from app.providers.embeddings.vectors import Vectors, adocument_vectors
+from app.providers.embeddings.vectors import VectorCache, Vectors
 from app.providers.stores.filters import Where
 from app.providers.stores.hybrid import Candidate, HybridHits, HybridQuery, document_weights
 from app.providers.stores.layout import indexed_text
@@ -41,37 +41,37 @@ class ChunkListStore:
             indexed_text(row.get("metadata") or {}, chunk.text[:chars])[: chars + LONGEST_SENTENCE]
             for row, chunk in zip(rows, self.chunks, strict=True)
         ]
-        self._embeddings = embeddings
-        self._near: set[Hashable] = set()
+        self._cache = VectorCache(embeddings)
 
     async def ahybrid(self, queries: Sequence[HybridQuery], limit: int, where: Where = None) -> HybridHits:
-        """Return every chunk for every query; ``idf`` is that of these chunks."""
+        """Return every chunk for every query; ``idf`` is that of these chunks.
+
+        The nearest chunks' sentences are embedded within the limit; others get their chunk's vector.
+        """
         most = CHUNK_CHARS // len(self._texts)
-        vectors = await adocument_vectors(self._embeddings, [text[:most] for text in self._texts])
-        self._near = {int(key) for query in queries for key in np.argsort(vectors @ query.dense)[-MAX_NEAR:]}
+        vectors = await self._embedded([text[:most] for text in self._texts])
+        sentences = [np.tile(vector, (len(chunk.spans), 1)) for chunk, vector in zip(self.chunks, vectors, strict=True)]
+        near = {int(row) for query in queries for row in np.argsort(vectors @ query.dense)[-MAX_NEAR:]}
+        for row in near:
+            texts = self.chunks[row].sentences
+            count = sum(total <= SENTENCE_CHARS // len(near) for total in accumulate(map(len, texts)))
+            if count:
+                sentences[row][:count] = await self._embedded(texts[:count])
         weights = [document_weights(text) for text in self._texts]
         held = Counter(term for row in weights for term in row)
         terms = {term for query in queries for term in query.terms}
         idf = {term: math.log(1.0 + (len(weights) - held[term] + 0.5) / (held[term] + 0.5)) for term in terms}
-        measured = zip(self.chunks, vectors, weights, strict=True)
+        measured = zip(self.chunks, vectors, weights, sentences, strict=True)
         candidates = [Candidate(key, *parts) for key, parts in enumerate(measured)]
         return HybridHits([candidates for _ in queries], idf)
 
     async def arequire(self, where: Where, *, found: bool) -> None:
         """Do nothing: there is no filter."""
 
-    async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Vectors]:
-        """Embed the nearest chunks' sentences within the limit; others get their chunk's vector."""
-        most = SENTENCE_CHARS // len(self._near)
-        rows: dict[Hashable, Vectors] = {}
-        for candidate in candidates:
-            assert candidate.dense is not None
-            rows[candidate.key] = np.tile(candidate.dense, (len(candidate.chunk.spans), 1))
-            texts = candidate.chunk.sentences if candidate.key in self._near else []
-            count = sum(total <= most for total in accumulate(map(len, texts)))
-            if count:
-                rows[candidate.key][:count] = await adocument_vectors(self._embeddings, texts[:count])
-        return rows
+    async def _embedded(self, texts: Sequence[str]) -> Vectors:
+        """Return float32 [texts, d]; a second search of the same question embeds nothing again."""
+        found = await self._cache.find({text: [text] for text in texts})
+        return np.concatenate([found[text] for text in texts])
 
 
 def _chunk(row: Mapping[str, Any], chars: int, sentences: int) -> Chunk:

@@ -134,7 +134,7 @@ class HybridRetriever:
 
     async def _sentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Sentences]:
         """Return the sentences by ``key``, embedding those stored without vectors."""
-        stored = await self._store.asentences(candidates)
+        stored = {hit.key: hit.sentences for hit in candidates if hit.sentences is not None}
         spans = {hit.key: hit.chunk.spans or sentence_spans(hit.chunk.text) for hit in candidates}
         rows = {key: vectors for key, vectors in stored.items() if len(vectors) == len(spans[key])}
         missing = [hit for hit in candidates if hit.key not in rows and spans[hit.key]]

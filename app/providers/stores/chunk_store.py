@@ -7,7 +7,7 @@ import asyncio
 import logging
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Hashable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from typing import Any, Self
 
@@ -17,8 +17,8 @@ from langchain_core.vectorstores import VectorStore
 
 from answering.text.sentences import sentence_spans
 from app.providers.blocking import AsyncEmbeddings, run_blocking
-from app.providers.embeddings.vectors import Vectors, aquestion_vectors
-from app.providers.stores.hybrid import Candidate, HybridQuery, ScopedStore, check_name, check_size
+from app.providers.embeddings.vectors import aquestion_vectors
+from app.providers.stores.hybrid import HybridQuery, ScopedStore, check_name, check_size
 from app.providers.stores.layout import MODEL_FIELD, Point, embedded
 from app.providers.stores.payloads import document_of, metadata_of
 from graph.errors import CollectionMissing, ConfigurationError, RetrievalFailed, StoreUnavailable
@@ -96,10 +96,6 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
     async def aprobe(self) -> None:
         """Return if a search would work now; raise ``StoreUnavailable`` or ``CollectionMissing`` if not."""
         check_size(self.collection, await self._size(), self._known_size(), StoreUnavailable)
-
-    async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Vectors]:
-        """The sentence vectors that came with the candidates; see ``HybridStore``."""
-        return {hit.key: hit.sentences for hit in candidates if hit.sentences is not None and len(hit.sentences)}
 
     async def aoptimize(self) -> None:
         """Wait until the indexes are built; no-op on servers. Unindexed searches are exact but slower."""

@@ -100,9 +100,6 @@ class HybridStore(Protocol):
         Raises ``CollectionMissing``, or ``StoreUnavailable`` when the vectors' size is not the collection's.
         """
 
-    async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, Vectors]:
-        """Return the stored unit vectors of sentences by ``key``, float32 [n_spans, d]."""
-
     async def arequire(self, where: Where, *, found: bool) -> None:
         """Raise ``UnknownSource`` or ``InvalidInput`` where *where* names a source or a field that no chunk has.
 

@@ -32,9 +32,6 @@ class OneChunkStore:
         chunk = Chunk(*(self._stored[name] for name in ("chunkId", "documentId", "title", "text")))
         return HybridHits([[Candidate(chunk.chunk_id, chunk)] for _ in queries])
 
-    async def asentences(self, candidates: Any) -> dict[Any, Any]:
-        return {}
-
     async def acount(self) -> int:
         return 0
 

@@ -7,16 +7,14 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
-from numpy.typing import NDArray
 
 from answering.text.sentences import sentence_spans
 from answering.text.terms import question_stems, stems
@@ -254,8 +252,6 @@ async def test_a_deadline_missed_in_the_search_is_no_fault_of_the_embedding(
     """A search that waits for others past its deadline raises a timeout error."""
 
     class Busy:
-        asentences = store.asentences
-
         async def ahybrid(self, *query: Any) -> HybridHits:
             time.sleep(0.02)  # noqa: ASYNC251  # a search keeps the processor busy, and the loop with it
             return await store.ahybrid(*query)
@@ -285,9 +281,6 @@ class Foreign:
         if self.fails:
             await self.fails()
         return HybridHits([[self._candidate(name, query) for name in self._texts] for query in queries])
-
-    async def asentences(self, candidates: Sequence[Candidate]) -> dict[Hashable, NDArray[np.float32]]:
-        return {}
 
     def _candidate(self, name: str, query: HybridQuery) -> Candidate:
         row = self._rows[list(self._texts).index(name)]
