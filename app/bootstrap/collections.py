@@ -14,7 +14,7 @@ from app.pipeline.retriever import HybridRetriever
 from app.providers.embeddings.models import EmbeddingModel
 from app.providers.embeddings.vectors import valid_unicode
 from app.providers.stores import COLLECTION_NAME
-from app.providers.stores.catalog import acollection_names, adelete_collection, remove_if_empty
+from app.providers.stores.catalog import remove_folder, remove_if_empty
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.database import FILE
 from app.providers.stores.embedded import EmbeddedStore
@@ -55,7 +55,7 @@ class Collections:
 
     async def names(self) -> list[str]:
         """Return the names of the collections that the caller may see, sorted. Raises ``StoreUnavailable``."""
-        stored = await acollection_names(self.default.store, self._settings.data_dir)
+        stored = await self.default.store.acollection_names()
         return [name for name in sorted({*stored, self.default.name}) if self._visible(name)]
 
     async def resolve(self, name: str | None, *, create: bool = False) -> str:
@@ -114,7 +114,8 @@ class Collections:
         """Delete a collection with everything in it. Raises what ``resolve`` does; the default one is refused."""
         if await self.resolve(name) == self.default.name:
             raise InvalidInput("The default collection is not deleted: delete its documents.", "collection")
-        await adelete_collection(self.default.store, self._settings.data_dir, name)
+        await self.default.store.adelete_collection(name)
+        await asyncio.to_thread(remove_folder, self._settings.data_dir / name)
         opened = self._open.pop(name, None)
         if opened and not opened.users:  # else its last user closes it
             await opened.store.aclose()

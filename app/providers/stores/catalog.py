@@ -1,6 +1,5 @@
-"""The collections that one store holds: listed, deleted and replaced as a whole."""
+"""The folders of embedded collections: listed, deleted and replaced as a whole."""
 
-import asyncio
 import os
 import shutil
 import sqlite3
@@ -9,45 +8,34 @@ from itertools import count
 from pathlib import Path
 
 from app.providers.stores import COLLECTION_NAME
-from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.database import FILE, Database, select, version_of
-from app.providers.stores.remote import RemoteStore
 from graph.errors import ConfigurationError, StoreUnavailable
 
 
-async def acollection_names(store: ChunkStore, data_dir: Path) -> list[str]:
-    """Return the names of the collections beside *store*, sorted, its own included. Raises ``StoreUnavailable``."""
-    if isinstance(store, RemoteStore):
-        return sorted(await store.acollection_names())
-    found = await asyncio.to_thread(lambda: {path.parent.name for path in data_dir.glob(f"*/{FILE}")})
-    return sorted({name for name in found if COLLECTION_NAME.fullmatch(name)} | {store.collection})
-
-
-async def adelete_collection(store: ChunkStore, data_dir: Path, name: str) -> None:
-    """Delete the collection *name* beside *store*, and its folder in *data_dir*.
-
-    Raises ``StoreUnavailable``, or ``ConfigurationError`` where the folder cannot be removed.
-    """
-    if isinstance(store, RemoteStore):
-        await store.adelete_collection(name)
-    await asyncio.to_thread(_remove, data_dir / name)
+def collections_in(data_dir: Path) -> list[str]:
+    """Return the names of the collections, unordered."""
+    found = [path.parent.name for path in data_dir.glob(f"*/{FILE}")]
+    return [name for name in found if COLLECTION_NAME.fullmatch(name)]
 
 
 def remove_if_empty(database: Database) -> None:
     """Delete an embedded collection unless a chunk is in it, for which no other process can come in between.
 
-    Raises what ``adelete_collection`` and the database raise.
+    Raises what ``remove_folder`` and the database raise.
     """
 
     def job(connection: sqlite3.Connection) -> None:
         if select(connection, "1", rest="LIMIT 1").fetchone() is None:
-            _remove(database.folder)
+            remove_folder(database.folder)
 
     database.write(job)
 
 
-def _remove(folder: Path) -> None:
-    """Remove a folder at once for all processes: they see it whole, or not at all."""
+def remove_folder(folder: Path) -> None:
+    """Remove a collection's folder at once for all processes: they see it whole, or not at all.
+
+    Raises ``ConfigurationError`` where it may not be removed, else ``StoreUnavailable``.
+    """
     gone = folder.with_name(f".deleted-{folder.name}-{time.time_ns()}")
     try:
         folder.rename(gone)

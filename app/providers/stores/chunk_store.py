@@ -97,6 +97,13 @@ class ChunkStore(VectorStore, ScopedStore, ABC):
         """Return if a search would work now; raise ``StoreUnavailable`` or ``CollectionMissing`` if not."""
         check_size(self.collection, await self._size(), self._known_size(), StoreUnavailable)
 
+    async def acollection_names(self) -> list[str]:
+        """Return the names of the collections beside this one, unordered."""
+        return [self.collection]
+
+    async def adelete_collection(self, name: str) -> None:
+        """Delete the collection *name* beside this one, but for its folder."""
+
     async def aoptimize(self) -> None:
         """Wait until the indexes are built; no-op on servers. Unindexed searches are exact but slower."""
 

@@ -16,7 +16,7 @@ import numpy as np
 import orjson
 from langchain_core.embeddings import Embeddings
 
-from app.providers.stores.catalog import replace_collection
+from app.providers.stores.catalog import collections_in, replace_collection
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.database import COLUMNS, WORD, Database, T, checksum, remove, select, stored_size, version_of
 from app.providers.stores.filters import SOURCES, Scalar, Where
@@ -111,6 +111,9 @@ class EmbeddedStore(ChunkStore):
             return HybridHits([[by_id[row_id] for row_id in row] for row in rankings], idf)
 
         return await self._read(job)
+
+    async def acollection_names(self) -> list[str]:
+        return await asyncio.to_thread(collections_in, self.database.folder.parent)
 
     async def ahas(self, where: Where) -> bool:
         return bool(await self._select("1", where, "LIMIT 1"))

@@ -49,10 +49,6 @@ class RemoteStore(ChunkStore):
         """Every matching chunk's own id -> at least these metadata fields, all of them for None."""
 
     @abstractmethod
-    async def acollection_names(self) -> list[str]:
-        """Return the names of the server's collections."""
-
-    @abstractmethod
     async def _remove(self, ids: Sequence[str]) -> None:
         """Delete by the store's own ids."""
 
@@ -83,7 +79,6 @@ class RemoteStore(ChunkStore):
         return chunk_id
 
     async def adelete_collection(self, name: str) -> None:
-        """Delete a whole collection of the server."""
         await self._ask(self._client.delete_collection, name)
 
     async def adelete_documents(self, document_ids: Sequence[str]) -> int:
