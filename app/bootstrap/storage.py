@@ -9,7 +9,7 @@ from app.ingest.collection_writer import CollectionWriter
 from app.providers.embeddings.models import EmbeddingModel, make_embeddings
 from app.providers.stores.chunk_store import ChunkStore
 from app.providers.stores.make import as_store, make_store
-from app.settings import Settings, load_settings
+from app.settings import Settings
 from graph.errors import ConfigurationError
 
 
@@ -46,10 +46,9 @@ class Storage:
 
 
 def open_storage(
-    settings: Settings | None = None, *, embedding: EmbeddingModel | None = None, store: ChunkStore | None = None
+    settings: Settings, *, embedding: EmbeddingModel | None = None, store: ChunkStore | None = None
 ) -> Storage:
     """Open what *settings* name, or use the parts passed. Raises ``ConfigurationError``, leaving no collection open."""
-    settings = settings or load_settings()
     name = settings.vector_store_collection
     if name == settings.tasks_collection:  # documents and tasks would share it
         raise ConfigurationError(f"TASKS_COLLECTION={name!r} is not allowed: another name than VECTOR_STORE_COLLECTION")

@@ -12,8 +12,6 @@ from typing import BinaryIO
 
 from graph.errors import Overloaded
 
-MIN_RETRY = 1
-"""Least seconds of a ``Retry-After``."""
 POLL_SECONDS = 0.05
 """Seconds between two tries for a place of all processes: a file's lock cannot be awaited."""
 
@@ -90,14 +88,14 @@ class ModelQueue:
         """
         expected = self.wait_seconds()
         if expected and time.monotonic() + expected + need > deadline:
-            raise Overloaded(self._retry_after(expected))
+            raise Overloaded(max(1, math.ceil(expected)))
         turn = object()
         self._waiting[turn] = need
         try:
             async with asyncio.timeout(deadline - need - time.monotonic()):
                 place = await self._enter(need)
         except TimeoutError:
-            raise Overloaded(self._retry_after(self.wait_seconds())) from None
+            raise Overloaded(max(1, math.ceil(self.wait_seconds()))) from None
         finally:
             del self._waiting[turn]
         try:
@@ -133,7 +131,3 @@ class ModelQueue:
         if place.shared:
             place.shared.close()
         self._free.release()
-
-    @staticmethod
-    def _retry_after(seconds: float) -> int:
-        return max(MIN_RETRY, math.ceil(seconds))
