@@ -210,5 +210,4 @@ async def find_original(of: OpenCollection, document_id: str) -> tuple[Path, Fou
 
 
 def chunk_of(stored: Document) -> Chunk:
-    """Return a document of the store as a chunk."""
     return chunk_from_payload(str(stored.id), {"page_content": stored.page_content, "metadata": stored.metadata})

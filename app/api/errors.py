@@ -86,7 +86,6 @@ def openai_error(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def failure_body(failure: Failure) -> dict[str, Any]:
-    """Return the error body of a failure in the state."""
     return {"error": BY_OUTCOME[failure.outcome][1], "message": failure.message, "details": failure.details}
 
 

@@ -131,13 +131,14 @@ class Metrics(Collector):
         }
         stores = {name: store for name, store in stores.items() if access_var.get().sees(name)}
         counts = dict(zip(stores, await asyncio.gather(*map(_count, stores.values())), strict=True))
-        gauges: dict[str, tuple[str, float]] = {
-            "garden_http_requests_in_flight": ("Requests under way.", container.traffic.in_flight),
-            "garden_questions_in_flight": ("Questions that have a slot.", container.service.in_flight),
-            "garden_slots": ("Questions that may run at once.", settings.slots),
-            "garden_draining": ("1 while the service shuts down.", container.health.draining),
-            "garden_ready": ("1 when readiness is 200, else 0.", await container.health.not_ready() is None),
-        }
+        ready = await container.health.not_ready() is None
+        gauges = [
+            GaugeMetricFamily("garden_http_requests_in_flight", "Requests under way.", container.traffic.in_flight),
+            GaugeMetricFamily("garden_questions_in_flight", "Questions that have a slot.", container.service.in_flight),
+            GaugeMetricFamily("garden_slots", "Questions that may run at once.", settings.slots),
+            GaugeMetricFamily("garden_draining", "1 while the service shuts down.", container.health.draining),
+            GaugeMetricFamily("garden_ready", "1 when readiness is 200, else 0.", ready),
+        ]
         chunks = GaugeMetricFamily("garden_chunks", "Chunks stored.", labels=["collection"])
         tokens = CounterMetricFamily("garden_model_tokens", "Tokens reported by the chat model.", labels=["kind"])
         chat = container.chat
@@ -145,8 +146,7 @@ class Metrics(Collector):
             for label, value in values.items():
                 if value is not None:
                     family.add_metric([label], value)
-        read = [GaugeMetricFamily(name, text, value=value) for name, (text, value) in gauges.items()]
-        self._read = [*read, chunks, tokens]
+        self._read = [*gauges, chunks, tokens]
         return prometheus.generate_latest(self.registry)
 
     def collect(self) -> list[Metric]:

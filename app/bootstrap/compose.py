@@ -122,14 +122,9 @@ def build_container(
     )
     closing = storage.closing
     closing.callback(reader.close)
-    if verifiers.aclose:
-        closing.push_async_callback(verifiers.aclose)
-    if chat and chat.aclose:
-        closing.push_async_callback(chat.aclose)
-    if isinstance(grader, RerankGrader):
-        closing.push_async_callback(grader.aclose)
-    if spans:
-        closing.push_async_callback(spans.aclose)
+    for part in (verifiers, chat, grader, spans):
+        if aclose := getattr(part, "aclose", None):
+            closing.push_async_callback(aclose)
     health = Health(storage.store, embedding.aprobe, settings.ollama_host, chat)
     return AppContainer(settings, embedding, storage.collections, closing, ports, chat, graph, service, health, spans)
 

@@ -78,5 +78,4 @@ def lines(found: BaseModel) -> list[str]:
 
 
 def counted(chunks: int) -> str:
-    """Return a number of chunks in words."""
     return f"{chunks} chunk{'' if chunks == 1 else 's'}"

@@ -103,7 +103,6 @@ def print_json(content: dict[str, Any] | BaseModel) -> None:
 
 
 def print_note(text: str) -> None:
-    """Print *text* on stderr as it is."""
     Console(stderr=True, highlight=False, soft_wrap=True).print(text, markup=False)
 
 

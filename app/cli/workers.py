@@ -58,7 +58,6 @@ class Workers:
             worker.join()
 
     def _fill(self) -> None:
-        """Start workers until there are *count*."""
         while len(self._running) < self._count and not self._stopping:
             self._start()
 

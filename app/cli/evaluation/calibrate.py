@@ -97,7 +97,6 @@ def _print(result: dict[str, Any]) -> None:
 
 
 async def _from_headings(container: AppContainer) -> Samples:
-    """Collect samples of the collection's headings."""
     chunks = [
         chunk_from_payload(point.chunk_id, {"metadata": point.metadata})
         async for page in container.store.apoints()

@@ -213,5 +213,4 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def rounded(value: float | None, digits: int = 4) -> float | None:
-    """Round a rate that is known."""
     return None if value is None else round(float(value), digits)

@@ -130,7 +130,6 @@ def report_tables(summary: dict[str, Any], title: str) -> Group:
 
 
 def draw_report(summary: dict[str, Any], title: str) -> str:
-    """Return the tables as an SVG."""
     out = Console(file=io.StringIO(), record=True, width=80)
     out.print(report_tables(summary, title))
     drawn = out.export_svg(title="garden eval")

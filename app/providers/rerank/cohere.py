@@ -19,7 +19,6 @@ class CohereReranker(ScoringReranker, CohereRerank):
     transport: AiohttpTransport
 
     async def ascores(self, query: str, texts: Sequence[str]) -> list[tuple[int, float]]:
-        """Return Cohere's scores."""
         reply = await self.async_client.rerank(model=self.model, query=query, documents=texts, top_n=len(texts))
         return [(result.index, result.relevance_score) for result in reply.results]
 

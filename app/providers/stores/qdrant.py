@@ -187,7 +187,6 @@ class QdrantStore(RemoteStore):
         return self._layout
 
     async def _pages(self, **options: Any) -> AsyncIterator[list[Any]]:
-        """The stored points, page by page."""
         offset: Any = None
         while True:
             page, offset = await self._ask(self._client.scroll, self.collection, offset=offset, **options)
