@@ -161,7 +161,9 @@ def run_search(
     """List the chunks nearest to a query, and the context assembled from them."""
     scope = (source or None, shared.filters_of(filters), collection)
     try:
-        response = shared.run_in_container(lambda opened: search(opened.collections, opened.settings, query, k, *scope))
+        response = shared.run_opened(
+            build_container, lambda opened: search(opened.collections, opened.settings, query, k, *scope)
+        )
     except CollectionMissing:
         if as_json:
             shared.print_json({"query": query, "k": clamped(k), "results": [], "context": ""})

@@ -10,9 +10,9 @@ import numpy as np
 import typer
 from pydantic import BaseModel
 
-from app.bootstrap.storage import Storage
+from app.bootstrap.storage import Storage, open_storage
 from app.cli.ingest import file_progress
-from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, print_note, run_in_storage
+from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, print_note, run_opened
 from app.ingest.manifest import IngestManifest, read_sources, recorded_documents
 from app.ingest.pipeline import ingest_into, ingest_items
 from app.ingest.tasks import read_tasks, task_document
@@ -71,7 +71,7 @@ def run_check(
             for segment in report.damaged_segments:
                 shutil.rmtree(database.folder / segment, ignore_errors=True)
             documents = None if name == settings.tasks_collection else name
-            run_in_storage(partial(_repair, database, report), vector_store_collection=documents)
+            run_opened(open_storage, partial(_repair, database, report), vector_store_collection=documents)
     (print_json if as_json else _print_summary)(report)
     return OK if report.undamaged else FAILED
 

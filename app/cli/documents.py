@@ -6,8 +6,8 @@ import typer
 from pydantic import BaseModel
 
 from app.api import documents
-from app.bootstrap.storage import Storage
-from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_error, print_json, run_in_storage
+from app.bootstrap.storage import Storage, open_storage
+from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_error, print_json, run_opened
 from app.ingest.documents import nfc
 from graph.errors import InvalidInput
 
@@ -31,7 +31,7 @@ def run_documents(
                 return await documents.delete_document(opened, document)
             return await documents.read_document(opened, document)
 
-    found = run_in_storage(work)
+    found = run_opened(open_storage, work)
     if found is None:
         print_error(f"No document has the id {document}: garden documents lists them.", "InvalidInput")
         return FAILED
@@ -55,7 +55,7 @@ def run_collections(
             await storage.collections.delete(delete)
         return await storage.collections.names()
 
-    names = run_in_storage(work)
+    names = run_opened(open_storage, work)
     if as_json:
         print_json({"collections": names})
     else:

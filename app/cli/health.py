@@ -6,14 +6,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from app.bootstrap.compose import AppContainer
-from app.cli.shared import FAILED, OK, JsonFlag, print_json, run_in_container
+from app.bootstrap.compose import AppContainer, build_container
+from app.cli.shared import FAILED, OK, JsonFlag, print_json, run_opened
 from app.ops.advice import ADVICE
 
 
 def run_health(as_json: JsonFlag = False) -> int:
     """Check every part: store, embedding model, chat model."""
-    health = run_in_container(_health)
+    health = run_opened(build_container, _health)
     if as_json:
         print_json(health)
     else:

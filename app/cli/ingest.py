@@ -15,8 +15,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from app.bootstrap.storage import Storage
-from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, print_note, progress, run_in_storage
+from app.bootstrap.storage import Storage, open_storage
+from app.cli.shared import FAILED, OK, CollectionOption, JsonFlag, print_json, print_note, progress, run_opened
 from app.ingest.documents import IngestReport, Progress
 from app.ingest.find import SAMPLE_FOLDER, other_types, sample_paths
 from app.ingest.manifest import IngestManifest
@@ -60,13 +60,13 @@ def run_ingest(
         raise InvalidInput("Only files and folders can be watched.", field="paths")
     if watch:
         show = (lambda report: typer.echo(report.model_dump_json())) if as_json else _print_summary
-        return run_in_storage(partial(_watch, files, show), vector_store_collection=collection)
+        return run_opened(open_storage, partial(_watch, files, show), vector_store_collection=collection)
     if tasks:
-        report = run_in_storage(partial(_ingest_tasks, files, prune), tasks_collection=collection)
+        report = run_opened(open_storage, partial(_ingest_tasks, files, prune), tasks_collection=collection)
     else:
         limits = WebLimits(max_pages, max_seconds, allow_private) if addresses else None
         work = partial(_ingest_paths, addresses or files, prune, limits=limits, restore=restore)
-        report = run_in_storage(work, vector_store_collection=collection)
+        report = run_opened(open_storage, work, vector_store_collection=collection)
     (print_json if as_json else _print_summary)(report)
     done = report.added or report.changed or report.unchanged or report.deleted or not report.skipped
     return OK if done else FAILED

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.shared import OK, JsonFlag, run_in_container
+from app.cli.shared import OK, JsonFlag, run_opened
 from app.ops.key_file import KeyFile
 from app.ops.log import set_up_logging
 from app.settings import Settings, load_settings
@@ -99,10 +99,11 @@ def serve(
 def run_mcp() -> int:
     """Serve tools and documents to the program that has started this one, until it closes the input. Logs to stderr."""
     from app.api.mcp_server import mcp_server
+    from app.bootstrap.compose import build_container
 
     settings = load_settings()
     set_up_logging(settings.log_level, settings.log_format)
-    run_in_container(lambda container: mcp_server(container).run_stdio_async())
+    run_opened(build_container, lambda container: mcp_server(container).run_stdio_async())
     return OK
 
 

@@ -19,9 +19,9 @@ from app.settings import Settings, load_settings
 from graph.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from app.bootstrap.compose import AppContainer
     from app.bootstrap.storage import Storage
 
+S = TypeVar("S", bound="Storage")
 T = TypeVar("T")
 OK, FAILED, USAGE = 0, 1, 2
 """Exit statuses: done; a part failed or nothing was found; a wrong argument, setting or input."""
@@ -39,25 +39,17 @@ Show = Callable[..., None]
 """``show(done, total, remark)``: update the bar; the total may be known from the start, the remark follows it."""
 
 
-def run_in_container(work: Callable[["AppContainer"], Awaitable[T]], **overrides: Any) -> T:
-    """Run *work* in a service of the settings and those *overrides* that are not None."""
-    from app.bootstrap.compose import build_container
+def run_opened(open_parts: Callable[[Settings], S], work: Callable[[S], Awaitable[T]], **overrides: Any) -> T:
+    """Run *work* on what *open_parts* opens with the settings and those *overrides* that are not None.
 
-    return asyncio.run(_opened(build_container, work, overrides))
+    ``open_storage`` opens the collections alone: no graph, reader or chat model is loaded.
+    """
 
+    async def opened() -> T:
+        async with aclosing(open_parts(load_settings(**overrides))) as parts:
+            return await work(parts)
 
-def run_in_storage(work: Callable[["Storage"], Awaitable[T]], **overrides: Any) -> T:
-    """Run *work* as ``run_in_container`` does, on the collections alone: no graph, reader or chat model is loaded."""
-    from app.bootstrap.storage import open_storage
-
-    return asyncio.run(_opened(open_storage, work, overrides))
-
-
-async def _opened(
-    open_parts: Callable[[Settings], Any], work: Callable[[Any], Awaitable[T]], overrides: dict[str, Any]
-) -> T:
-    async with aclosing(open_parts(load_settings(**overrides))) as parts:
-        return await work(parts)
+    return asyncio.run(opened())
 
 
 def filters_of(options: Sequence[str] | None) -> dict[str, Any] | None:

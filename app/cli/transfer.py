@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from app.bootstrap.storage import Storage
-from app.cli.shared import OK, CollectionOption, JsonFlag, print_json, print_note, progress, run_in_storage
+from app.bootstrap.storage import Storage, open_storage
+from app.cli.shared import OK, CollectionOption, JsonFlag, print_json, print_note, progress, run_opened
 from app.ingest.transfer.archive import Archive, Head, write_archive
 from app.ingest.transfer.copy import check_size, copy
 from app.providers.stores.make import make_store
@@ -89,7 +89,7 @@ async def _push(to: Server, source: Storage) -> dict[str, Any]:
 
 def _run(verb: str, work: Callable[[Storage], Awaitable[dict[str, Any]]], collection: str | None, as_json: bool) -> int:
     """Run *work* on the opened collection and print its summary; return the exit status."""
-    done = run_in_storage(work, vector_store_collection=collection)
+    done = run_opened(open_storage, work, vector_store_collection=collection)
     if as_json:
         print_json(done)
     else:

@@ -15,11 +15,11 @@ from rich.console import Console
 from rich.table import Table
 
 from answering.relevance.graders import calibration_for, load_calibrations
-from app.bootstrap.compose import AppContainer
+from app.bootstrap.compose import AppContainer, build_container
 from app.cli.evaluation.fit import RELEVANT_WEIGHTS, cross_validate, fit, fit_logistic, probabilities, rates, rescale
 from app.cli.evaluation.measures import EvalQuestion, folded, read_questions, rounded
 from app.cli.evaluation.samples import Labelled, Samples, collect, heading_questions, heading_samples, retrieve
-from app.cli.shared import OK, JsonFlag, print_json, progress, run_in_container
+from app.cli.shared import OK, JsonFlag, print_json, progress, run_opened
 from app.pipeline.rerank_grader import FITTED_FILE, RerankGrader, ScoreScale, read_fitted
 from app.providers.rerank.reader import OnnxReader
 from app.providers.rerank.scores import log_odds_of
@@ -45,7 +45,7 @@ def run_calibrate(
     The new calibration is kept where its held-out outcome is not worse; a reranker's scale always.
     """
     questions = [question for path in paths for question in read_questions(path)] if paths else None
-    result = run_in_container(partial(_calibrate, questions))
+    result = run_opened(build_container, partial(_calibrate, questions))
     (print_json if as_json else _print)(result)
     return OK
 

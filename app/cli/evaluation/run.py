@@ -18,11 +18,11 @@ from rich.console import Console, Group
 from rich.markup import escape
 from rich.table import Table
 
-from app.bootstrap.compose import AppContainer
+from app.bootstrap.compose import AppContainer, build_container
 from app.cli.evaluation import measures
 from app.cli.evaluation.measures import EvalQuestion, EvalResult, read_questions
 from app.cli.ingest import file_progress
-from app.cli.shared import OK, JsonFlag, Show, print_json, progress, run_in_container
+from app.cli.shared import OK, JsonFlag, Show, print_json, progress, run_opened
 from app.ingest.pipeline import ingest_into
 from app.query_service.service import QueryService
 
@@ -43,7 +43,7 @@ def run_eval(
     title = ", ".join("/".join(path.parts[-2:]) for path in questions)
     with tempfile.TemporaryDirectory(prefix="garden-eval-") as folder:
         overrides = {"data_dir": folder, "vector_store": "embedded"} if corpus else {}
-        summary = run_in_container(partial(_evaluate, loaded, corpus), **overrides)
+        summary = run_opened(build_container, partial(_evaluate, loaded, corpus), **overrides)
     if as_json:
         print_json(summary)
     else:
