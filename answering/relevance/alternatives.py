@@ -16,14 +16,7 @@ from answering.relevance.entries import is_looked_up, surely_named
 from answering.relevance.named_things import CALENDAR, WORD, are_alike, content, exchanged, is_same_form, tokens_of
 from answering.relevance.openings import of_other_opening
 from answering.relevance.quantities import BOUND
-from answering.relevance.subjects import (
-    is_other_language,
-    of_other_complement,
-    of_other_subject,
-    of_other_topic,
-    of_unknown_kind,
-    of_unknown_name,
-)
+from answering.relevance.subjects import of_other_topic, of_unknown_kind
 from answering.relevance.things import of_other_label
 from answering.text.blocks import before, cells, filled_columns, is_row, table_header
 from answering.text.terms import is_content, is_uncased, stem
@@ -32,7 +25,7 @@ from answering.types import About, Chunk
 LONGEST_NAME = 4  # words of a cell that is a name
 MAX_SENTENCES = 300  # of all chunks that are compared: the time grows with their square
 _IN_PARENTHESES = re.compile(r"(?<=\w) ?\([^()]*\)")
-OF_OTHERS = (of_other_complement, of_other_subject, of_other_topic, of_other_label, of_unknown_kind)
+OF_OTHERS = (of_other_topic, of_other_label, of_unknown_kind)
 Stems = frozenset[str]
 Position = tuple[int, int]  # the number of a chunk, and of a sentence in it
 
@@ -62,10 +55,7 @@ def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     for compare in (_labels, _rows, _sections, _chapters, _sentences):
         compare(found)
     told_apart = frozenset(found.others)
-    if not found.asked:
-        found.others.update(of_unknown_name(question, chunks))
-    by_words = () if is_other_language(question) else OF_OTHERS
-    checks = (of_other_opening,) if is_uncased(question) else by_words
+    checks = (of_other_opening,) if is_uncased(question) else OF_OTHERS
     quoted = any((chunk.section or "").startswith(QUOTED) for chunk in chunks)
     for others in (of_earlier_message, *checks) if quoted else checks:
         found.others.update(others(question, chunks))
@@ -186,7 +176,7 @@ def _sentences(found: Comparison) -> None:
         for n, sentence in enumerate(chunk.sentences)
         if not is_row(chunk, n)
     ][:MAX_SENTENCES]
-    names = {word for word in found.tokens if is_content(word) or word[0].isdigit()}
+    names = {word for word in found.tokens if is_content(word) and not word[0].isdigit()}
     naming = [(sentence, names & tokens) for _, _, sentence, tokens in prose if not names.isdisjoint(tokens)]
     rivals = {
         pair

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from answering.relevance.named_things import LEAD, TOKEN, Named, contrast_of, is_name, is_same_form, named_things
-from answering.text.blocks import cells, is_row, row_with_column_names, table_header, table_rows
+from answering.text.blocks import cells, is_row, row_with_column_names, table_header
 from answering.text.dates import MONTH
 from answering.text.terms import asks_whether, is_content, question_stems, stem, words
 from answering.types import About, Chunk
@@ -63,8 +63,6 @@ def about_labels(question: str, chunk: Chunk) -> tuple[About, ...]:
             other = other or _another(noun, labels, about, f"{chunk.section} {text}")
         named = any(not labels.isdisjoint(about.get(noun, ())) for noun, labels in asked.items())
         if row:
-            single = {label for labels in asked.values() if len(labels) == 1 for label in labels}
-            other = other or (not named and any(_row_of_another(label, chunk, n) for label in single))
             about = headings
         found.append(About.ANOTHER if other else About.NAMED if named else About.UNKNOWN)
     return tuple(found)
@@ -136,14 +134,6 @@ def _another(noun: str, asked: frozenset[str], about: Mapping[str, frozenset[str
 
 def _has_digit(label: str) -> bool:
     return any(map(str.isdigit, label))
-
-
-def _row_of_another(label: str, chunk: Chunk, n: int) -> bool:
-    """Whether another row of the table has the cell *label*, a number, and row *n* none."""
-    header = table_header(chunk, n)
-    if not header or not label[0].isdigit() or label in cells(chunk.sentences[n]):
-        return False
-    return any(label in cells(chunk.sentences[at]) for at in table_rows(chunk, header[0]))
 
 
 def is_of_other_version(question: str, text: str) -> bool:

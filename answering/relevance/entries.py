@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from answering.relevance.named_things import content
 from answering.text.blocks import cells, filled_columns, is_row, table_header
-from answering.text.terms import stem, words
+from answering.text.context import introduced_row
+from answering.text.terms import coverage, english_idf, idf_shares, stem, vocabulary, words
 from answering.types import Chunk
 
 _ASKS_OTHERWISE = re.compile(
@@ -14,6 +15,10 @@ _ASKS_OTHERWISE = re.compile(
 """A question for a place, a person or a way, of which a row that has only the name of a thing says nothing."""
 SHORT_STEM = 4
 """Letters of a stem that says little of a field unless the word is the same: "fired", "Firing fee"."""
+MIN_COVERED = 0.7
+"""Share of the question's idf that a row has with its columns, its headings and its lead-in.
+
+Of .5, .6, .7 and .8: ``docs/relevance.md``, "Things alike"."""
 MAX_WORDS = 15
 """Words of the longest sentence that says one thing, as the field of a record does."""
 
@@ -21,11 +26,19 @@ MAX_WORDS = 15
 def is_looked_up(question: str, chunk: Chunk, n: int, fields: frozenset[str]) -> bool:
     """Whether *question* looks up sentence *n* of *chunk*, which has these *fields* of those that are asked for.
 
-    That is a row or a short sentence with such a field, or a row that is an entry.
+    That is a row or a short sentence with such a field, or a row that is an entry, and has most words of the question.
     """
-    if not is_row(chunk, n):
-        return bool(fields) and len(chunk.sentences[n].split()) <= MAX_WORDS
-    return bool(fields) or is_entry(question, chunk, n)
+    if is_row(chunk, n):
+        names_it = bool(fields) or is_entry(question, chunk, n)
+    else:
+        names_it = bool(fields) and len(chunk.sentences[n].split()) <= MAX_WORDS
+    return names_it and _covered(question, chunk, n) >= MIN_COVERED
+
+
+def _covered(question: str, chunk: Chunk, n: int) -> float:
+    """Return the share of the idf of *question* that sentence *n* has with its columns, lead-in and headings."""
+    said = vocabulary(f"{chunk.headings}\n{introduced_row(chunk, n)}")
+    return coverage(idf_shares(question, english_idf), said)
 
 
 def is_entry(question: str, chunk: Chunk, n: int) -> bool:
@@ -38,14 +51,6 @@ def is_entry(question: str, chunk: Chunk, n: int) -> bool:
     above = chunk.sentences[header - 1] if header else ""
     around = content(f"{chunk.headings} {above} {filled_columns(chunk, n)}")
     return bool(key) and key <= asked <= key | around and not _ASKS_OTHERWISE.match(question)
-
-
-def has_cell(question: str, chunk: Chunk) -> bool:
-    """Whether a row of *chunk* has a cell of several words that are all in *question*: "slab roller"."""
-    asked = content(question)
-    rows = [cells(text) for text in chunk.sentences if text.startswith("|")]
-    names = [content(cell) for row in rows for cell in row if " " in cell]
-    return any(len(name) > 1 and name <= asked for name in names)
 
 
 def surely_named(named: frozenset[str], chunk: Chunk, n: int, asked: Sequence[str]) -> frozenset[str]:

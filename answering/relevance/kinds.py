@@ -48,23 +48,6 @@ _OTHER_CLOCKS = (
     re.compile(r"[:：]|[\d一二三四五六七八九十两]\s?[点點]|時(?!間)|बजे"),
 )
 """A time of day asked for in Chinese, Japanese or Hindi, and one said."""
-_ASKS_WEEKDAY = re.compile(r"\b(?:what|which) (?:days? of the week|weekdays?)\b", re.IGNORECASE)
-_WEEKDAY = re.compile(
-    rf"\b(?:{DAYS}?|weekdays?|weekends?|daily|every day|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b)", re.IGNORECASE
-)
-_ASKS_PORT = re.compile(
-    r"\b(?:default|tcp|udp) port\b|\bport number\b|\b(?:what|which) port\b.*\b(?:default|listen\w*|called|server)\b",
-    re.IGNORECASE,
-)
-_PORT = re.compile(r"\b\d{2,5}\b")
-_ASKS_MAIL = re.compile(r"\b(?:what(?: is|['’]s) the|to which) e-?mail address\b", re.IGNORECASE)
-_MAIL = re.compile(r"@|[\[(]at[\])]")
-_ASKS_SITE = re.compile(r"\bwhat(?: is|['’]s) the (?:web ?address|web ?site|url)\b", re.IGNORECASE)
-_SITE = re.compile(r"://|\bwww\.|\w\.[a-z]{2,7}\b|\blocalhost\b|\]\(|/\w")
-_ASKS_VERSION = re.compile(r"\b(?:what|which) version\b", re.IGNORECASE)
-_VERSION = re.compile(
-    r"\d|\b(?:latest|newest|current|any|every|all|alpha|beta|stable|edition|release)\b", re.IGNORECASE
-)
 _ASKS_HOUR = re.compile(
     r"(?<!\bin )(?<!\bwithin )\b(?:what|which) time\b(?! of (?:the )?(?:year|month|week)\b)", re.IGNORECASE
 )
@@ -75,25 +58,11 @@ _HOUR = re.compile(
     |around[ ]the[ ]clock|after|before|until|till)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-_ASKS_WHY = re.compile(r"\A\W*(?:and )?why\b", re.IGNORECASE)
-_REASON = re.compile(
-    r"\b(?:because|since|so|due|owing|therefore|thus|hence|otherwise|else|reasons?|caus\w+|order|thanks|prevent\w*|avoid\w*"
-    r"|ensur\w*|protect\w*|allow\w*|lets?|help\w*|make\w*|means?|risk\w*|danger\w*|needs?|would|could|can|cannot|as|to"
-    r"|for|if|when|while|without)\b|[:;–—]",
-    re.IGNORECASE,
-)
-"""What can link something to its reason; a sentence with none of these only states it."""
 KINDS = (
-    (_ASKS_WHY, _REASON),
-    (_ASKS_SITE, _SITE),
-    (_ASKS_VERSION, _VERSION),
     (_ASKS_HOUR, _HOUR),
     (_ASKS_FREQUENCY, _FREQUENCY),
     (_ASKS_TIME, _TIME),
     (_ASKS_CLOCK, _CLOCK),
-    (_ASKS_WEEKDAY, _WEEKDAY),
-    (_ASKS_PORT, _PORT),
-    (_ASKS_MAIL, _MAIL),
     _OTHER_CLOCKS,
 )
 """What a question asks for, and what of it a sentence that answers has."""
@@ -142,12 +111,6 @@ _SPAN = re.compile(
     re.IGNORECASE,
 )
 """What names both ends of something: "open from 9 to 17"."""
-_DATE = re.compile(
-    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)? ?(and|or|&|to|until|till|[-–]) ?)?(\d{{1,2}})(?:st|nd|rd|th)? ({MONTH})\b",
-    re.IGNORECASE,
-)
-ON_DATE = re.compile(rf"\bon (?:the )?(\d{{1,2}}(?:st|nd|rd|th)? {MONTH})\b", re.IGNORECASE)
-"""A question for what is on a day: "on 25 December"."""
 ON_DAY = re.compile(rf"\bon .*?(?:{DAYS}?|week(?:day|end)s?)\b.*", re.IGNORECASE)
 """A question for what is on a day: "the Friday market" may be spoken of on another."""
 _ANY_DAY = re.compile(r"\b(?:every day|daily|any|all|except|but|other|rest|holidays?)\b", re.IGNORECASE)
@@ -186,22 +149,6 @@ def is_of_other_end(question: str, text: str) -> bool:
         and not said.isdisjoint(theirs)
         for mine, theirs in (*_OPPOSITES, *(_TIMED if asks_time else ()))
     )
-
-
-def is_of_other_date(question: str, text: str) -> bool:
-    """Whether *question* asks what is on a day of a month, and *text* names such days and not that one."""
-    asked = frozenset(date for found in ON_DATE.findall(question) for date in _dates(found))
-    return bool(asked) and bool(named := _dates(text)) and asked.isdisjoint(named)
-
-
-def _dates(text: str) -> frozenset[tuple[int, str]]:
-    """Return the days and months that *text* names: "24 and 31 December", "from 3 to 5 May"."""
-    dates: set[tuple[int, str]] = set()
-    for first, joint, last, month in _DATE.findall(text):
-        spans = bool(joint) and joint not in ("and", "or", "&")
-        days = range(int(first), int(last) + 1) if spans else [int(day) for day in (first, last) if day]
-        dates.update((day, month[:3].lower()) for day in days)
-    return frozenset(dates)
 
 
 def days_of(text: str) -> frozenset[int]:

@@ -1,4 +1,4 @@
-"""Tell sentences on the opposite of what a question names: non-members, another amount, another part of a name."""
+"""Tell sentences on the opposite of what a question names: non-members, another amount, another bound."""
 
 import re
 from math import inf
@@ -12,8 +12,6 @@ _DENIES = re.compile(
     re.IGNORECASE,
 )
 """What may speak of non-members in other words."""
-_COMPOUND = re.compile(r"\b[A-Za-z]\w+(?:[._][A-Za-z]\w+)+")
-"""A name of several parts: "dead.RAW"."""
 _BELOW = r"under|below|less than|fewer than|up to|at most|no more than|younger than|shorter than|lighter than"
 _ABOVE = r"over|above|more than|at least|no less than|older than|longer than|heavier than|exceeding"
 _NUMBER = r"\W?\d[\d.,]{0,12}(?: ?[^\W\d]{1,20})?"
@@ -31,7 +29,7 @@ _KEY = re.compile(rf"(?P<column>[^:;]+): (?P<key>{_NUMBER});")
 _LIMITS = re.compile(r"\b(?:up to|from|max\w*|min\w*|until|over|under)\b", re.IGNORECASE)
 _NEXT, _LAST = re.compile(r"\b(?:next|due|again|every)\b", re.IGNORECASE), re.compile(r"\blast\b", re.IGNORECASE)
 _ASKS_TURN = re.compile(r"\bwhen\b.{0,80}\b(next|last)\b", re.IGNORECASE)
-OPPOSED = re.compile(rf"{_NON.pattern}|{_COMPOUND.pattern}|\d|{_ASKS_TURN.pattern}", re.IGNORECASE)
+OPPOSED = re.compile(rf"{_NON.pattern}|\d|{_ASKS_TURN.pattern}", re.IGNORECASE)
 """A question that the function here is for."""
 Value = tuple[str, float]
 """A unit, "" for none, and a number of it."""
@@ -42,15 +40,13 @@ def is_of_opposite(question: str, text: str) -> bool:
 
     That is members for "non-members"; a bound that excludes the one of the question ("under 8 metres" for "over 30");
     another amount as the first cell of a row ("5 m" for the 10 m board), or of the same thing ("a top-up of 50 euros"
-    for one of 200); the last inspection for the next one; and "RAW" for "dead.RAW". Amounts of other units are not
-    compared.
+    for one of 200); and the last inspection for the next one. Amounts of other units are not compared.
     """
     return (
         _of_members(question, text)
         or _of_other_bound(question, text)
         or _of_other_amount(question, text)
         or _of_other_turn(question, text)
-        or any(_of_part(name, text) for name in _COMPOUND.findall(question))
     )
 
 
@@ -114,11 +110,3 @@ def _of_other_turn(question: str, text: str) -> bool:
         return False
     mine, theirs = (_NEXT, _LAST) if asked[1].lower() == "next" else (_LAST, _NEXT)
     return bool(theirs.search(text)) and not mine.search(text)
-
-
-def _of_part(name: str, text: str) -> bool:
-    """Whether *text* has the last part of *name* alone, and neither all of it nor its first part."""
-    parts = re.split(r"[._]", name.lower())
-    said = text.lower()
-    alone = re.search(rf"(?<![\w._/-]){re.escape(parts[-1])}(?![\w-]|[._/]\w)", said)
-    return bool(alone) and name.lower() not in said and parts[0] not in words(said)

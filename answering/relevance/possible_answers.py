@@ -1,19 +1,14 @@
 """Tell which sentences can answer a question, by what is plain to see: no heading, another year, or no amount."""
 
 import re
-from collections.abc import Sequence
 
-from answering.relevance.counted_rows import ASKS_COUNT, counted_noun, has_rows_to_count
-from answering.relevance.dimensions import MONEY, NAMES_PRICE
+from answering.relevance.counted_rows import ASKS_COUNT, has_rows_to_count
 from answering.relevance.entities import names_another, of_others
-from answering.relevance.existence import ASKS_EXISTENCE, lacks_existing
 from answering.relevance.kinds import (
     ASKS_END,
     ASKS_PERIOD,
     KINDS,
-    ON_DATE,
     ON_DAY,
-    is_of_other_date,
     is_of_other_days,
     is_of_other_end,
     is_of_other_period,
@@ -21,12 +16,7 @@ from answering.relevance.kinds import (
 from answering.relevance.opposites import OPPOSED, is_of_opposite
 from answering.relevance.quantities import (
     ASKS_AMOUNT,
-    ASKS_HOW_MANY,
-    ASKS_MEASURE,
     has_amount,
-    has_unit,
-    measured_columns,
-    measures,
 )
 from answering.relevance.things import refers_to_another
 from answering.text.blocks import (
@@ -41,7 +31,7 @@ from answering.text.blocks import (
 )
 from answering.text.context import introduced_row
 from answering.text.sentences import code_spans
-from answering.text.terms import RAISED, asks_whether, is_content, stem, stems, words
+from answering.text.terms import RAISED, asks_whether, stems, words
 from answering.types import Chunk
 
 UNCHECKED = "[ ]"
@@ -58,18 +48,9 @@ _QUANTITIES = frozenset("all any both each few most no none once only".split())
 _ASKS_MODEL = re.compile(
     r"\b[Ww](?:hich|hat) (\w*[A-Z]\w*) (?:models?|versions?|editions?|releases?|series|generations?)\b"
 )
-_ASKS_DOER = re.compile(
-    r"\bwho (?:\w+ly |first )?(\w+(?:ed|en|t)|made|wrote|drew|sold|found|paid|sang|said|did|won|led|laid|hung)\b",
-    re.IGNORECASE,
-)
-_FIELD = re.compile(r"\||[^:]{1,40}:\s")
-"""A row of a table, or a field of a record: its subject stands elsewhere."""
-_ARTICLE = re.compile(r"\b(?:the|an?)\b", re.IGNORECASE)
-_AGENT = re.compile(r"\bby\b|\bwork of\b", re.IGNORECASE)
 OF_WHETHER = ((ASKS_PERIOD, is_of_other_period), (ASKS_END, is_of_other_end))
-OF_OTHERS = ((ON_DAY, is_of_other_days), (ON_DATE, is_of_other_date), (OPPOSED, is_of_opposite))
+OF_OTHERS = ((ON_DAY, is_of_other_days), (OPPOSED, is_of_opposite))
 """A question, and what tells that a sentence is about another thing; the second ones where it does not ask whether."""
-_REFERS = frozenset("it its he his she her they them their this that these those such".split())
 _ASKS_WHO = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 
 
@@ -84,7 +65,6 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
     question_terms = frozenset(stems(question))
     whether = any(map(asks_whether, question.split(", ")))
     for_amount = ASKS_AMOUNT.search(question)
-    for_existence = ASKS_EXISTENCE.match(question)
     quantities = _QUANTITIES.difference(words(question))
     headings = {chunk.title, chunk.chapter, chunk.section}
     code = code_spans(chunk.text)
@@ -106,9 +86,8 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
             and not any(first <= start and end <= last for first, last in code)
             and not (whether and text.startswith(UNCHECKED))
             and not (for_amount and not has_amount(question, text))
-            and not (for_existence and lacks_existing(question, chunk, n))
-            and not (_lacks_agent(question, text) or others[n] or refers_to_another(question, chunk, n))
-            and not ((counts and rows[n]) or _lacks_cell(question, chunk, n) or _lacks_number(question, chunk, n))
+            and not (others[n] or refers_to_another(question, chunk, n))
+            and not ((counts and rows[n]) or _lacks_cell(question, chunk, n))
         )
     return tuple(possible)
 
@@ -125,10 +104,8 @@ def is_about_another(question: str, chunk: Chunk) -> tuple[bool, ...]:
     checks = [check for asks, check in OF_WHETHER if asks.search(question)]
     checks += [check for asks, check in OF_OTHERS if asks.search(question) and not whether]
     others = of_others(question, chunk)
-    rivals = _of_rivals(question, chunk.sentences)
     return tuple(
         others[n]
-        or n in rivals
         or names_another(question, introduced_row(chunk, n))
         or any(check(question, row_with_column_names(chunk, n)) for check in checks)
         for n in range(len(chunk.spans))
@@ -139,35 +116,6 @@ def are_of_kind(question: str, chunk: Chunk) -> tuple[bool, ...]:
     """Tell for each sentence of *chunk* whether it can be the one that answers: possible, and of the kind asked for."""
     possible = chunk.can_answer or possible_answers(question, chunk)
     return tuple(can and has_kind(question, row_with_column_names(chunk, n)) for n, can in enumerate(possible))
-
-
-def _of_rivals(question: str, sentences: Sequence[str]) -> frozenset[int]:
-    """Return the sentences about another subject than *question* measures, or asks the doer of, where one is about it.
-
-    Of "The fan makes 38 decibels. The dryer is loud." the first tells nothing of how loud the dryer is: a sentence's
-    subject is the first content word, a question's the first after an article (employees may be called staff), and a
-    sentence that refers to another one may be about its subject.
-    """
-    if not (_ASKS_DOER.search(question) or ASKS_MEASURE.search(question)):
-        return frozenset()
-    _, _, named = _ARTICLE.sub("\0", ASKS_MEASURE.sub(" ", question), count=1).partition("\0")
-    own, *subjects = (
-        next((stem(word) for word in words(text) if is_content(word)), "") for text in (named, *sentences)
-    )
-    if not any(mine == own and not text.endswith("?") for mine, text in zip(subjects, sentences, strict=True)):
-        return frozenset()
-    return frozenset(
-        n
-        for n, text in enumerate(sentences)
-        if own not in stems(text) and _REFERS.isdisjoint(words(text)) and not _FIELD.match(text)
-    )
-
-
-def _lacks_agent(question: str, text: str) -> bool:
-    """Whether *question* asks who did something, and *text* is about what it was done to, but not by whom."""
-    doer = _ASKS_DOER.search(question)
-    subject = next((stem(word) for word in words(text) if is_content(word)), "")
-    return bool(doer) and subject in stems(question) and not _AGENT.search(text)
 
 
 def _lacks_cell(question: str, chunk: Chunk, n: int) -> bool:
@@ -186,27 +134,6 @@ def _lacks_cell(question: str, chunk: Chunk, n: int) -> bool:
     persons = [value for value in row if not re.search(r"\d", value) and not asked.issuperset(stems(value))]
     nameless = not row[0] and not named.isdisjoint(stems(names[0]))
     return nameless or (bool(columns) and not any(columns)) or (bool(_ASKS_WHO.search(question)) and not persons)
-
-
-def _lacks_number(question: str, chunk: Chunk, n: int) -> bool:
-    """Whether row *n* is empty in the columns that have what *question* measures, or has no number of what it counts.
-
-    The number stands beside the name of what is counted, in its column, or in the row that is named so.
-    """
-    header = table_header(chunk, n)
-    if not header:
-        return False
-    names, row = column_names(chunk.sentences[header[0]]), cells(chunk.sentences[n])
-    rows = [cells(chunk.sentences[at]) for at in table_rows(chunk, header[0])]
-    if columns := measured_columns(question, names, rows):
-        return not any(value for at in columns for value in row[at : at + 1])
-    if MONEY.asks.search(question) and not NAMES_PRICE.search(f"{chunk.headings} {introduced_row(chunk, n)}"):
-        return True
-    noun = counted_noun(question) if ASKS_HOW_MANY.search(question) and not measures(question) else ""
-    numbers = [f"{name} {value}" for name, value in zip(names, row, strict=False) if re.search(r"\d", value)]
-    own = [stems(value) for value in row if not re.search(r"\d", value)]
-    counted = [*map(stems, numbers), *(own if numbers else ())]
-    return bool(noun) and not any(noun in said for said in counted) and not has_unit(noun, numbers)
 
 
 def has_kind(question: str, text: str) -> bool:

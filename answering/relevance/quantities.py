@@ -1,11 +1,10 @@
 """Tell whether a sentence has an amount of what a question asks for: a number, a weight, a length, a price."""
 
 import re
-from collections.abc import Sequence
 
 from answering.relevance.dimensions import DIMENSIONS
 from answering.text.amounts import UNITS_BY_NAME, amounts
-from answering.text.terms import NUMBERS, stem, stems, words
+from answering.text.terms import NUMBERS, words
 
 DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days"
 _ASKS_NUMBER = re.compile(
@@ -39,12 +38,6 @@ _NO_COUNT = re.compile(r"\b\d{1,2}[:.]\d\d\b|\b\d{4}-\d\d-\d\d\b|(?<=[\w,;:)] )[
 """A time of day, a day, and the number of a thing at the end of what is said of it ("Studio 1"): no count.
 
 The word that opens a sentence has a capital anyway: "Seats 6" may count."""
-_OF_ANOTHER = re.compile(
-    r"\b(?:at|in|on|within|after|near|into|across|between) (?:the |all |our )?"
-    rf"(?:{'|'.join(NUMBERS)}|\d+)(?: [a-z]+){{1,3}}",
-    re.IGNORECASE,
-)
-"""A number of places or times that something is at."""
 _AMOUNT = re.compile(
     rf"""\d|\b(?:{"|".join(NUMBERS)}|hundreds?|thousands?|million|billion|dozens?
     |half|quarter|third|fortnight|whole|entire|once|twice|double|triple|single|couple|several|few|no|none|never|nothing
@@ -84,26 +77,6 @@ ASKS_AMOUNT = re.compile("|".join(f"(?:{asks.pattern})" for asks in _ASKS), re.I
 """A question that the functions here are for."""
 
 
-def measures(question: str) -> bool:
-    """Whether *question* asks for something of ``DIMENSIONS``: a weight, a price, a share."""
-    return any(dimension.asks.search(question) for dimension in DIMENSIONS)
-
-
-def measured_columns(question: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
-    """Return the columns of a table, with the *names* and *rows*, that hold the price or share *question* asks for."""
-    dimensions = [dimension for dimension in DIMENSIONS if dimension.asks.search(question)]
-    return [
-        at
-        for at, name in enumerate(names)
-        if any(
-            dimension.is_in(f"{name}: {value}")
-            for row in rows
-            for value in row[at : at + 1]
-            for dimension in dimensions
-        )
-    ]
-
-
 def has_amount(question: str, text: str) -> bool:
     """Whether *text* has an amount of what *question* asks for.
 
@@ -116,7 +89,7 @@ def has_amount(question: str, text: str) -> bool:
     if _ASKS_PHONE.search(question) and not (_PHONE.search(text) or text.startswith("|")):
         return False
     if ASKS_HOW_MANY.search(question) and not text.startswith("|"):
-        text = _without_other_counts(question, _NO_COUNT.sub(" ", text))
+        text = _NO_COUNT.sub(" ", text)
         if not _has_count(question, text):
             return False
     if not _AMOUNT.search(_NO_MEASURE.sub("", text) if ASKS_MEASURE.search(question) else text):
@@ -124,12 +97,6 @@ def has_amount(question: str, text: str) -> bool:
     return text.startswith("|") or all(
         dimension.is_in(text) for dimension in DIMENSIONS if dimension.asks.search(question)
     )
-
-
-def _without_other_counts(question: str, text: str) -> str:
-    """Return *text* without the counts of places and times in it: tickets "sold at four counters" may be any number."""
-    counted = frozenset(map(stem, _counted(question)))
-    return _OF_ANOTHER.sub(lambda found: " " if counted.isdisjoint(stems(found[0])) else found[0], text)
 
 
 def _has_count(question: str, text: str) -> bool:
@@ -141,14 +108,6 @@ def _has_count(question: str, text: str) -> bool:
         asked |= {"share"}  # "how many of the members": "40 % of them"
     found = {reading.unit for _, _, readings in amounts(text) for reading in readings}
     return bool(found & (asked | {""})) or bool(_COUNT.search(text))
-
-
-def has_unit(noun: str, texts: Sequence[str]) -> bool:
-    """Whether one of *texts* has an amount in the unit that has the stem *noun*, by any of its names: "1,800 km"."""
-    units = {unit for name, (unit, _) in UNITS_BY_NAME.items() if stem(name) == noun}
-    return bool(units) and any(
-        reading.unit in units for text in texts for _, _, found in amounts(text) for reading in found
-    )
 
 
 def _counted(question: str) -> list[str]:

@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
 from answering.relevance.entities import is_of_other_version, names_another, of_others, opens_alike
-from answering.relevance.entries import has_cell
-from answering.relevance.named_things import LEAD, POSSESSIVE, TOKEN, is_name
+from answering.relevance.named_things import LEAD, POSSESSIVE
 from answering.text.blocks import before, row_with_column_names
 from answering.text.context import antecedents, introduced_row, label_of, referred_to
 from answering.text.terms import AUXILIARIES, coverage, is_content, question_stems, stem, stems, vocabulary, words
@@ -200,10 +199,9 @@ def _names(text: str) -> list[list[str]]:
 
 
 def is_near(question: str, chunk: Chunk) -> bool:
-    """Whether *chunk* is read: near by a cosine, or with the few words of a brief *question*, a name, code or cell."""
+    """Whether *chunk* is read: near by a cosine, or with the few words of a brief *question*."""
     near = max(chunk.similarity, *chunk.span_similarities) >= MIN_SIMILARITY
-    found = near or _has_few_words(question, chunk) or _has_name(question, chunk)
-    return found or ("|" in chunk.text and has_cell(question, chunk))
+    return near or _has_few_words(question, chunk)
 
 
 def _has_few_words(question: str, chunk: Chunk) -> bool:
@@ -212,9 +210,3 @@ def _has_few_words(question: str, chunk: Chunk) -> bool:
     if len(asked) > FEW or asked <= heading:
         return False
     return any(asked <= heading.union(stems(text)) for text in chunk.sentences)
-
-
-def _has_name(question: str, chunk: Chunk) -> bool:
-    _, *tokens = TOKEN.findall(question) or [""]
-    names = {token for token in tokens if is_name(token) or (token[0].isupper() and token[-1].isdigit())}
-    return not names.isdisjoint(TOKEN.findall(chunk.text)) if names else False

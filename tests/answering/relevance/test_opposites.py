@@ -45,14 +45,13 @@ def test_what_may_hold_of_both_stays(question: str, text: str) -> None:
             "What bonus do I get for a top-up of 200 euros?",
             "A bonus of 15 per cent is credited for a top-up of 100 euros.",
         ),
-        ("How long are messages of dead.RAW kept?", "RAW is kept for 10 days."),
         ("When is the next inspection?", "Last inspection: 14 February 2024"),
         ("When was the last drill?", "The next drill is on 3 May."),
         ("What is the fine for a delay of 3 weeks?", "The fine for a delay of 2 weeks is 5 euros."),
     ],
 )
 def test_a_rival_is_about_another(question: str, text: str) -> None:
-    """Another amount as the key of a row or of the same thing, and a part of a name in its place."""
+    """Another amount as the key of a row or of the same thing, and the last one for the next."""
     assert OPPOSED.search(question)
     assert is_of_opposite(question, text)
 
@@ -64,8 +63,6 @@ def test_a_rival_is_about_another(question: str, text: str) -> None:
         ("How deep is the 25 m pool?", "Pool: sports pool; Length: 25 m; Depth: 2 m"),
         ("What bonus do I get for a top-up of 50 euros?", "10 per cent for a top-up of 50 euros, 15 of 100 euros."),
         ("Is a fee of 5 euros due?", "The fee of members is 5 euros."),
-        ("How long are messages of dead.RAW kept?", "Messages of dead.RAW are kept for 20 days, those of RAW for 10."),
-        ("Where is node.yaml?", "It is in /etc/node.yaml."),
         ("When is the next inspection?", "It was last inspected in May 2024 and is due in May 2026."),
         ("When was the last drill?", "The last drill was on 3 May, the next one is on 4 June."),
         ("How long does the next course last?", "It lasts two days."),
@@ -81,5 +78,5 @@ def test_a_rival_is_about_another(question: str, text: str) -> None:
     ],
 )
 def test_what_names_it_is_about_it(question: str, text: str) -> None:
-    """The same amount anywhere in the sentence, the whole name, and amounts of other units."""
+    """The same amount anywhere in the sentence, and amounts of other units."""
     assert not is_of_opposite(question, text)

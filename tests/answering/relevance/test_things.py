@@ -7,7 +7,6 @@ import pytest
 from answering.relevance.things import (
     SURE_MARGIN,
     is_about_other_things,
-    is_near,
     of_other_label,
     refers_to_another,
     things_named,
@@ -170,25 +169,6 @@ def test_what_stands_below_another_label_is_about_another() -> None:
     others = [chunk.sentences[n] for _, n in of_other_label("How long does Dragon Pearl steep?", [chunk])]
     assert others == ["Jade Thread: a green tea from Uji.", "Steep for 4 minutes."]
     assert list(of_other_label("How long does tea steep?", [chunk])) == []
-
-
-@pytest.mark.parametrize(
-    ("question", "near"),
-    [
-        ("Who owns the Petrel?", True),
-        ("Who owns the boat at N2?", True),
-        ("Who owns the Heron?", False),
-        ("Who owns the boat?", False),
-        ("Who owns the fishing ketch?", True),
-        ("Who owns the fishing net?", False),
-    ],
-)
-def test_a_passage_with_a_name_of_the_question_is_read(question: str, near: bool) -> None:
-    """However far its other words are, as those of a row are."""
-    chunk = replace(
-        chunk_of("| Berth | Boat | Owner |\n| N2 | Petrel | Oskar |\n| N3 | fishing ketch | Ada |"), similarity=0.0
-    )
-    assert is_near(question, replace(chunk, span_similarities=(0.0,) * len(chunk.spans))) == near
 
 
 def test_of_a_long_question_a_name_tells_what_a_pronoun_stands_for() -> None:
