@@ -5,8 +5,6 @@ from dataclasses import replace
 import pytest
 
 from answering.relevance.later import LATER_SHARE, later_section, later_than, with_later
-from answering.relevance.versions import date_of, in_force
-from answering.text.dates import date_in
 from answering.types import Chunk, ReadPassage
 
 QUESTION = "Is the boathouse open?"
@@ -85,30 +83,6 @@ def test_of_several_later_ones_the_last_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "date"),
-    [
-        ("minutes_2025-04-08.txt", (2025, 4, 8)),
-        ("Tue, 8 Apr 2025 10:00:00 +0000", (2025, 4, 8)),
-        ("Price list, 08.04.2025", (2025, 4, 8)),
-        ("Newsletter, April 2025", (2025, 4, 0)),
-        ("newsletter_2025_04", (2025, 4, 0)),
-        ("Mayor 2025", ()),
-        ("version 2.10.20240", ()),
-    ],
-)
-def test_a_date_is_found_in_a_name(text: str, date: tuple[int, ...]) -> None:
-    """Of a file, of a message's head, of a month; a version is none."""
-    assert date_in(text) == date
-
-
-def test_the_date_of_a_document_counts_unless_its_headings_have_one() -> None:
-    """It is stored when the document is ingested; a text in its place counts for nothing."""
-    assert date_of(replace(chunk("Rules"), dated="2025-05")) == (2025, 5)
-    assert date_of(replace(chunk("Meeting of 3 June 2024"), dated="2025-05")) == (2024, 6, 3)
-    assert date_of(replace(chunk("Rules"), dated="in May")) == ()
-
-
-@pytest.mark.parametrize(
     "said",
     ["Ines Bell takes over from Gareth Pell in May.", "From May on Gareth Pell is no longer captain; Ines Bell is."],
 )
@@ -136,29 +110,6 @@ def policy(title: str, dated: str, answers: float = 1.0) -> Chunk:
 
 OLD, NOW = policy("Travel policy 2022", "2022-01"), policy("Travel policy 2025", "2025-03", 0.9)
 DRAFT = policy("Travel policy 2026 (draft)", "~2026-01", 0.95)
-
-
-def test_of_versions_the_last_one_in_force_answers() -> None:
-    """Not a later draft, nor an earlier version, however probably these answer; unless one of these is asked for."""
-    chunks = [OLD, NOW, DRAFT]
-    assert in_force("What is the limit?", chunks, OLD) is NOW
-    assert in_force("What is the limit?", [OLD, DRAFT], DRAFT) is OLD
-    assert in_force("What is the limit?", [DRAFT], DRAFT) is DRAFT
-    assert in_force("What is the limit?", [replace(NOW, answers=0.49), DRAFT], DRAFT) is DRAFT
-    assert in_force("What was the limit previously?", chunks, OLD) is OLD
-    assert in_force("What is the limit in the draft?", chunks, DRAFT) is DRAFT
-    assert in_force("What is the limit of 2022?", chunks, OLD) is OLD
-
-
-def test_another_document_is_no_version() -> None:
-    """It has another title, no date, or hardly answers."""
-    best = policy("Travel policy 2022", "2022-01")
-    for other in (
-        policy("Fees 2025", "2025-03"),
-        policy("Travel policy", ""),
-        policy("Travel policy 2025", "2025", 0.7),
-    ):
-        assert in_force("What is the limit?", [best, other], best) is best
 
 
 def test_what_is_not_in_force_is_never_the_later_one() -> None:
