@@ -7,23 +7,22 @@ the same form. Where one of them has a name that the question has, the others ar
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby, zip_longest
+from itertools import zip_longest
 
 from answering.relevance.chapters import rival_chapters
 from answering.relevance.earlier_messages import QUOTED, of_earlier_message
 from answering.relevance.entities import about_labels, asked_labels
 from answering.relevance.entries import is_looked_up, surely_named
-from answering.relevance.named_things import CALENDAR, WORD, are_alike, content, exchanged, is_same_form, tokens_of
+from answering.relevance.named_things import CALENDAR, WORD, are_alike, content, tokens_of
 from answering.relevance.openings import of_other_opening
 from answering.relevance.quantities import BOUND
 from answering.relevance.subjects import of_other_topic, of_unknown_kind
 from answering.relevance.things import of_other_label
-from answering.text.blocks import before, cells, filled_columns, is_row, table_header
-from answering.text.terms import is_content, is_uncased, stem
+from answering.text.blocks import cells, filled_columns, is_row, table_header
+from answering.text.terms import is_uncased, stem
 from answering.types import About, Chunk
 
 LONGEST_NAME = 4  # words of a cell that is a name
-MAX_SENTENCES = 300  # of all chunks that are compared: the time grows with their square
 _IN_PARENTHESES = re.compile(r"(?<=\w) ?\([^()]*\)")
 OF_OTHERS = (of_other_topic, of_other_label, of_unknown_kind)
 Stems = frozenset[str]
@@ -52,7 +51,7 @@ class Comparison:
 def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     """Return *chunks*, the candidates for *question*, with ``about`` set."""
     found = Comparison(question, chunks)
-    for compare in (_labels, _rows, _sections, _chapters, _sentences):
+    for compare in (_labels, _rows, _sections, _chapters):
         compare(found)
     told_apart = frozenset(found.others)
     checks = (of_other_opening,) if is_uncased(question) else OF_OTHERS
@@ -163,46 +162,6 @@ def _part(found: Comparison, at: int, rival: int, name: Stems) -> None:
     found.others.update((at, n) for n, text in enumerate(found.chunks[at].sentences) if not name <= content(text))
     found.asked.update((rival, n) for n in range(len(found.chunks[rival].spans)))
     found.names |= name
-
-
-def _sentences(found: Comparison) -> None:
-    """Compare prose: where one sentence has the name that is asked, one of the same form may have another in its place.
-
-    What follows either in the same paragraph, in a form that returns, is about the same.
-    """
-    prose = [
-        (at, n, sentence, frozenset(tokens_of(sentence)))
-        for at, chunk in enumerate(found.chunks)
-        for n, sentence in enumerate(chunk.sentences)
-        if not is_row(chunk, n)
-    ][:MAX_SENTENCES]
-    names = {word for word in found.tokens if is_content(word) and not word[0].isdigit()}
-    naming = [(sentence, names & tokens) for _, _, sentence, tokens in prose if not names.isdisjoint(tokens)]
-    rivals = {
-        pair
-        for theirs, their_names in naming
-        for _, _, mine, my_tokens in prose
-        if not their_names <= my_tokens and is_same_form(mine, theirs)
-        for pair in exchanged(mine, theirs, names)
-    }
-    if not rivals:
-        return
-    prose = [
-        sentence
-        for sentence in prose
-        if any(sentence[:2] != other[:2] and is_same_form(sentence[2], other[2]) for other in prose)
-    ]
-    for at, group in groupby(prose, key=lambda sentence: sentence[0]):
-        side = None
-        for _, n, _, tokens in group:
-            own = [tokens.issuperset(name) for name, rival in rivals if any(map(tokens.issuperset, (name, rival)))]
-            if own:
-                side = found.asked if any(own) else found.others
-            elif "\n\n" in before(found.chunks[at], n):
-                side = None
-            if side is not None:
-                side.add((at, n))
-    found.names.update(stem(word) for name, _ in rivals for word in name)
 
 
 def _union(sets: Sequence[Stems]) -> Stems:

@@ -56,11 +56,10 @@ def about_labels(question: str, chunk: Chunk) -> tuple[About, ...]:
         about = {**about, **named_things(row_with_column_names(chunk, n))}
         if lead or row:
             about |= named_things(lead[0] if lead else _key(chunk, n), heading=True)
-        other = False
-        for noun, labels in asked.items():
-            name = any(label[0].isupper() for label in labels)
-            text = _naming(sentence, about.get(noun, frozenset())) if row and not name else sentence
-            other = other or _another(noun, labels, about, f"{chunk.section} {text}")
+        if lead:
+            about |= _named_in_lead(asked, lead[0])
+        said = f"{chunk.section} {sentence}"
+        other = any(_another(noun, labels, about, said) for noun, labels in asked.items())
         named = any(not labels.isdisjoint(about.get(noun, ())) for noun, labels in asked.items())
         if row:
             about = headings
@@ -68,10 +67,10 @@ def about_labels(question: str, chunk: Chunk) -> tuple[About, ...]:
     return tuple(found)
 
 
-def _naming(row: str, labels: frozenset[str]) -> str:
-    """Return the cells of *row* that have one of *labels*: a "4" in another column says nothing of loom 4."""
-    naming = [cell for cell in cells(row) if not labels.isdisjoint(TOKEN.findall(cell.lower()))]
-    return " ".join(naming)
+def _named_in_lead(asked: Named, lead: str) -> dict[str, frozenset[str]]:
+    """Return the names before nouns that are *asked* for in *lead*: in "Gold plan:" what opens a line is a name."""
+    pairs = [(name, stem(noun.lower())) for name, noun in pairwise(TOKEN.findall(lead))]
+    return {noun: frozenset({name}) for name, noun in pairs if noun in asked and is_name(name)}
 
 
 def _key(chunk: Chunk, n: int) -> str:

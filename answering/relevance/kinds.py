@@ -36,13 +36,6 @@ _TIME = re.compile(
 )
 """What can stand for a point in time, or for the event that something happens at."""
 _ASKS_CLOCK = re.compile(r"\b(?:what|which) (?:time|date|day|month|year)\b|\bhow late\b", re.IGNORECASE)
-_CLOCK = re.compile(
-    rf"""\d|\b(?:{"|".join(NUMBERS)}|{_OF_DAY}|morning|afternoon|evening|night|weekends?|weekdays?|every[ ]day
-    |daily|today|tomorrow|yesterday|(?:first|second|third|\w+th|last)[ ](?:day|week|month|year|of)
-    |{DAYS}?|{MONTH}|spring|summer|autumn|fall|winter|christmas|easter)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""What can stand for a time of day, a day, a month or a year; an event is none."""
 _OTHER_CLOCKS = (
     re.compile(r"几点|幾點|何時|कितने बजे"),
     re.compile(r"[:：]|[\d一二三四五六七八九十两]\s?[点點]|時(?!間)|बजे"),
@@ -62,7 +55,6 @@ KINDS = (
     (_ASKS_HOUR, _HOUR),
     (_ASKS_FREQUENCY, _FREQUENCY),
     (_ASKS_TIME, _TIME),
-    (_ASKS_CLOCK, _CLOCK),
     _OTHER_CLOCKS,
 )
 """What a question asks for, and what of it a sentence that answers has."""

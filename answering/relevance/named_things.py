@@ -196,15 +196,6 @@ def _form(sentence: str) -> tuple[tuple[str, ...], bool]:
     return (*opening, *(word for word in tokens if word[0].islower())), bool(lead)
 
 
-def exchanged(mine: str, theirs: str, names: set[str]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Yield (name, rival): words of *theirs* that are all in *names*, and those of *mine* in their place."""
-    a, b = tokens_of(theirs), tokens_of(mine)
-    for kind, i, j, k, m in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
-        name, rival = contents(a[i:j]), contents(b[k:m])
-        if kind == "replace" and name and rival and names.issuperset(name) and names.isdisjoint(rival):
-            yield name, rival
-
-
 def content(text: str) -> frozenset[str]:
     """Return the stems of the content words and numbers of *text*."""
     return frozenset(map(stem, contents(tokens_of(text))))

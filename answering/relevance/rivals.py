@@ -9,6 +9,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
 from answering.ports import ClaimReader
+from answering.relevance.named_things import CALENDAR
 from answering.relevance.things import ARTICLES, PREPOSITIONS, things_named
 from answering.text.blocks import row_with_column_names
 from answering.text.context import antecedents, referred_to, texts_to_read
@@ -84,7 +85,7 @@ def names_unknown(question: str, chunks: Iterable[Chunk]) -> bool:
     """
     if len(question_stems(question)) > MAX_CONTENT:
         return False
-    named = things_named(question)
+    named = things_named(question) - CALENDAR  # "on Monday" names no thing
     names = [name for name in _NAME.findall(question) if named.issuperset(stems(name))]
     text = (
         "\n".join("\n".join([chunk.headings, chunk.text, *texts_to_read(chunk)]) for chunk in chunks) if names else ""
