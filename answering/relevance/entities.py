@@ -68,9 +68,12 @@ def about_labels(question: str, chunk: Chunk) -> tuple[About, ...]:
 
 
 def _named_in_lead(asked: Named, lead: str) -> dict[str, frozenset[str]]:
-    """Return the names before nouns that are *asked* for in *lead*: in "Gold plan:" what opens a line is a name."""
-    pairs = [(name, stem(noun.lower())) for name, noun in pairwise(TOKEN.findall(lead))]
-    return {noun: frozenset({name}) for name, noun in pairs if noun in asked and is_name(name)}
+    """Return the names before nouns that are *asked* for in *lead*: in "Gold plan:" what opens a line is a name.
+
+    A noun with a capital letter tells of a heading, "Reduce Pressure:".
+    """
+    pairs = pairwise(TOKEN.findall(lead))
+    return {stem(noun): frozenset({name}) for name, noun in pairs if stem(noun) in asked and is_name(name)}
 
 
 def _key(chunk: Chunk, n: int) -> str:
