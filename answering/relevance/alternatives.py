@@ -16,7 +16,7 @@ from answering.relevance.entries import is_looked_up, surely_named
 from answering.relevance.named_things import CALENDAR, WORD, are_alike, content, tokens_of
 from answering.relevance.openings import of_other_opening
 from answering.relevance.quantities import BOUND
-from answering.relevance.subjects import of_other_topic, of_unknown_kind
+from answering.relevance.subjects import is_other_language, of_other_topic, of_unknown_kind
 from answering.relevance.things import of_other_label
 from answering.text.blocks import cells, filled_columns, is_row, table_header
 from answering.text.terms import is_uncased, stem
@@ -54,7 +54,8 @@ def compared(question: str, chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     for compare in (_labels, _rows, _sections, _chapters):
         compare(found)
     told_apart = frozenset(found.others)
-    checks = (of_other_opening,) if is_uncased(question) else OF_OTHERS
+    by_words = () if is_other_language(question) else OF_OTHERS
+    checks = (of_other_opening,) if is_uncased(question) else by_words
     quoted = any((chunk.section or "").startswith(QUOTED) for chunk in chunks)
     for others in (of_earlier_message, *checks) if quoted else checks:
         found.others.update(others(question, chunks))

@@ -71,7 +71,7 @@ def _to_read(results: SubqueryResults, defined: Mapping[str, int]) -> list[Chunk
     last = others | {chunk.chunk_id for chunk in near if is_outdated(question, chunk)}
     order = sorted(near, key=lambda c: (c.chunk_id not in defined, c.chunk_id in last, -promise(c)))
     if LABEL.search(question):
-        order.sort(key=lambda chunk: -labels_asked(question, chunk))
+        order.sort(key=lambda chunk: (chunk.chunk_id not in defined, -labels_asked(question, chunk)))
     least = max(map(promise, near), default=0.0) - MAX_BEHIND
     return [
         chunk

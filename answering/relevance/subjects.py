@@ -11,7 +11,7 @@ from typing import NamedTuple
 from answering.relevance.entities import asked_labels
 from answering.relevance.named_things import POSSESSIVE, content, tokens_of
 from answering.text.blocks import before, cells, table_header
-from answering.text.terms import is_content, is_number, stem, stems, vocabulary, words
+from answering.text.terms import QUESTION_WORDS, STOP_WORDS, is_content, is_number, stem, stems, vocabulary, words
 from answering.types import Chunk
 
 _NAMED_SUBJECT = re.compile(
@@ -28,6 +28,19 @@ _SAYS_NO_KIND = frozenset(
 _PRONOUNS = frozenset("it its he his she her hers him they them their this these".split())
 
 
+_AMBIGUOUS = frozenset("a am an as at be in is it me no of on or so t was".split())
+"""Words of English that are words of German, Dutch, French, Spanish or Italian as well."""
+_ENGLISH_ALONE = (STOP_WORDS | QUESTION_WORDS) - _AMBIGUOUS
+_ASK_ELSEWHERE = frozenset(
+    """
+    wo woher wohin wie was wann wer wen wem warum wieso welche welchen welcher welches où quand qui quel quelle quels
+    quelles combien comment pourquoi dónde donde cuándo cuando quién quien cómo como cuánto cuanto cuántos cuántas cuál
+    qué dove quando chi quanto quale quali perché waar wanneer hoe waarom welk welke
+    """.split()
+)
+"""Words that ask in German, French, Spanish, Italian and Dutch."""
+
+
 class Topic(NamedTuple):
     """What a sentence is about: the stems of the name that is its subject, if it has an article, and the noun after.
 
@@ -38,6 +51,12 @@ class Topic(NamedTuple):
     article: bool
     noun: str
     refers: bool = True
+
+
+def is_other_language(question: str) -> bool:
+    """Whether *question* asks in another language: it has no word that only English has for its grammar."""
+    asks_elsewhere = not _ASK_ELSEWHERE.isdisjoint(re.findall(r"\w+", question.lower()))
+    return asks_elsewhere and _ENGLISH_ALONE.isdisjoint(words(question))
 
 
 def of_other_topic(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int]]:

@@ -30,11 +30,11 @@ _OF_VERSION = re.compile(
 SAME_SHARE = 0.8
 """Share of its probability to answer from which a later version of the document answers instead. Not fitted."""
 LABEL = re.compile(
-    rf"(?<![^\W_])(?:(?:version|edition|revision|rev|v)[ ._-]?(?P<number>\d+(?:\.\d+)*)"
-    rf"|(?P<year>{_YEAR})|(?P<draft>draft))(?![^\W_])",
+    rf"(?<![^\W_])(?:(?:version|edition|revision|rev|v)[ ._-]?(?P<number>\d+(?:\.\d+)*)|(?P<year>{_YEAR})"
+    r"|(?P<draft>draft)(?=\W*\Z|\W+(?:of|for|from|version|say|said|contain|propose|ha[ds]?|\d)))(?![^\W_])",
     re.IGNORECASE,
 )
-"""What tells one version from others: its number, its year, or that it is a draft."""
+"""What tells one version from others: its number, its year, or that it is a draft ("a draft beer" is none)."""
 
 
 def in_force(question: str, chunks: Sequence[Chunk], best: Chunk) -> Chunk:
@@ -62,19 +62,27 @@ def in_force(question: str, chunks: Sequence[Chunk], best: Chunk) -> Chunk:
 
 
 def _asked_for(question: str, chunks: Sequence[Chunk], best: Chunk) -> Chunk | None:
-    """Return the one of *chunks* that answers best of those with most labels of *question*; None without any."""
+    """Return the one of *chunks* that answers best of those with most labels of *question*; None without any.
+
+    A year alone may be that of what is asked, and no version: then the one answers nearly as well as *best*.
+    """
     shared = [labels_asked(question, chunk) for chunk in chunks]
     most = max(shared)
     asked = [chunk for chunk, labels in zip(chunks, shared, strict=True) if labels == most > 0]
     first = max(asked, key=lambda chunk: chunk.answers or 0.0, default=None)
-    least = max(MIN_ANSWERS, DRAFT_SHARE * (best.answers or 0.0))
+    named = any(not label.isdigit() for label in _labels(question))
+    least = MIN_ANSWERS if named else max(MIN_ANSWERS, SAME_SHARE * (best.answers or 0.0))
     return first if first and (first.answers or 0.0) >= least else None
 
 
 def labels_asked(question: str, chunk: Chunk) -> int:
-    """Return how many labels ("version 2", "2017", "draft") *question* shares with the document of *chunk*."""
+    """Return how many labels ("version 2", "2017", "draft") *question* shares with the document of *chunk*.
+
+    A year may stand in the text too.
+    """
     draft = "" if is_in_force(chunk) else "draft"
-    return len(_labels(question) & _labels(f"{chunk.headings} {chunk.source} {chunk.dated} {draft}"))
+    own = _labels(f"{chunk.headings} {chunk.source} {chunk.dated} {draft}")
+    return len(_labels(question) & own.union(_NAMED_YEAR.findall(chunk.text)))
 
 
 def _labels(text: str) -> frozenset[str]:

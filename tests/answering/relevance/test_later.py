@@ -125,3 +125,11 @@ def test_further_candidates_are_kept_that_are_later() -> None:
     assert with_later(chunks, 1) == [0, 2, 4]
     assert with_later([policy("Notes", ""), *chunks], 1) == [0, 3, 5]
     assert with_later([policy("Notes", "")] * 4 + chunks, 4) == [0, 1, 2, 3]
+
+
+def test_a_version_that_is_asked_for_is_not_taken_back() -> None:
+    """What was decided later is of no use to who asks for what version 2 said."""
+    asked = replace(decided("The limit is 20 euros.", document="v2"), source="rules_v2.md", dated="~2021")
+    later = decided("The limit goes up to 30 euros.", "9 April 2024")
+    assert later_section("What is the limit?", [asked, later], asked) is later
+    assert later_section("What was the limit in version 2?", [asked, later], asked) is None

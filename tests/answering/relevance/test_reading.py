@@ -79,6 +79,15 @@ async def test_later_documents_are_read_beside_what_answers() -> None:
     assert reader.read_texts == ["Gate 0 opens at six.", "Gate 2 opens at six."]
 
 
+async def test_the_version_that_is_asked_for_is_read_first() -> None:
+    """However much nearer another one is: reading ends at the first that answers."""
+    chunks = [chunk_of(f"{n}", f"Gate {n} opens at six.", 0.9 - n / 10, 0.9 - n / 10) for n in range(3)]
+    chunks[1] = replace(chunks[1], source="old/gates_v2.md")
+    reader = Agreeing()
+    await read_best(reader, [SubqueryResults("When did gates open in version 2?", tuple(chunks))])
+    assert reader.read_texts[0] == "Gate 1 opens at six."
+
+
 class Keeping(Reader):
     """Keeps the last passage, too."""
 

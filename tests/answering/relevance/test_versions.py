@@ -52,7 +52,7 @@ def test_another_document_is_no_version() -> None:
 )
 def test_the_version_that_is_asked_for_answers(question: str, source: str) -> None:
     """By its number, its year or its state, in the name of the file; unless it hardly answers, or none has these."""
-    asked, other = policy("Rules", "~2019-05", 0.6, source), policy("House rules", "2024", 0.9, "rules_v3.md")
+    asked, other = policy("Rules", "~2019-05", 0.75, source), policy("House rules", "2024", 0.9, "rules_v3.md")
     assert in_force(question, [other, asked], other) is asked
     assert in_force(question, [other, replace(asked, answers=0.4)], other) is other
     assert in_force("What is the limit?", [other, asked], other) is other
@@ -65,3 +65,19 @@ def test_the_date_of_a_document_counts_unless_its_headings_have_one() -> None:
     assert date_of(policy("Rules", "2025-05")) == (2025, 5)
     assert date_of(replace(policy("Rules", "2025-05"), section="Meeting of 3 June 2024")) == (2024, 6, 3)
     assert date_of(policy("Rules", "in May")) == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "best", "other"),
+    [
+        ("How much is a draft beer?", ("Bar", "2024", ""), ("Bar", "~2023", "bar_old.md")),
+        ("Who was the captain in 2019?", ("Captains of 2019", "", ""), ("Letter", "2019-05-02", "letter_2019-05.md")),
+        ("When does the pool close on 3 May 2024?", ("Handbook", "", ""), ("Re: parking", "2024-11-02", "mail.eml")),
+    ],
+)
+def test_a_year_that_is_asked_about_is_no_version(
+    question: str, best: tuple[str, str, str], other: tuple[str, str, str]
+) -> None:
+    """Nor is a draft beer a draft: what answers surely answers, whatever the date of another document is."""
+    surest = policy(best[0], best[1], 0.95, best[2])
+    assert in_force(question, [surest, policy(other[0], other[1], 0.6, other[2])], surest) is surest
