@@ -57,10 +57,7 @@ class Extract(NamedTuple):
 
 
 class ExtractiveSynthesizer:
-    """Answers each sub-question with the sentences, few but for a list, of the chunk that most probably answers it.
-
-    Where that is not sure, and a second one does so nearly as probably, its best sentence follows.
-    """
+    """Answers each sub-question with the sentences, few but for a list, of the chunk that most probably answers it."""
 
     def __init__(self, reader: PassageReader | None = None, *, per_sub_question: bool = False) -> None:
         """*reader* reads the sentence that would answer once more.
@@ -89,13 +86,12 @@ class ExtractiveSynthesizer:
             await self._read_again(_extract(results, chunks, least, question.added), results.chunks)
             for results in assessed
         ]
-        least_certain = question.min_confidence
-        answered = [extract for extract in extracts if extract.sentences and extract.probability >= least_certain]
+        sure = [extract for extract in extracts if extract.probability >= question.min_confidence]
+        answered = [extract for extract in sure if extract.sentences]
         if not answered:
             return Draft(confidence=max((extract.probability for extract in extracts), default=0.0))
         sentences = [sentence for extract in answered for sentence in extract.sentences]
-        unanswered = [extract.question for extract in extracts if extract not in answered]
-        notes = tuple(_note(asked) for asked in unanswered)
+        notes = tuple(_note(extract.question) for extract in extracts if extract not in answered)
         most = (question.max_tokens or 0) * CHARS_PER_TOKEN
         added = frozenset(question.added)  # a sentence with these is better than one without
         ranked = [
@@ -144,8 +140,8 @@ def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, ad
         return Extract(results.question, found_sentences(results.looked_up), FOUND_SURELY)
     passed = {chunk.chunk_id for chunk in chunks}
     relevant = [chunk for chunk in results.chunks if chunk.chunk_id in passed and (chunk.relevance or 0.0) >= least]
-    candidates = [chunk for chunk in relevant if chunk.scores]
-    candidates = [chunk for chunk in candidates if chunk.reading] or candidates
+    scored = [chunk for chunk in relevant if chunk.scores]
+    candidates = [chunk for chunk in scored if chunk.reading] or scored
     candidates = [chunk for chunk in candidates if _shows(added, chunk, chunk.sentences)] or candidates
     if not candidates:
         return Extract(results.question, (), 0.0)
@@ -161,8 +157,8 @@ def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, ad
     sentences += _second(results.question, candidates, best)
     if dated and (later := later_section(results.question, relevant, best)):
         sentences += answering_sentences(later, results.question, most=1)
-    nearer = results.chunks.index(best)
-    return Extract(results.question, sentences, (best.answers or 0.0) * factor, chunk=best, nearer=nearer)
+    probability, nearer = (best.answers or 0.0) * factor, results.chunks.index(best)
+    return Extract(results.question, sentences, probability, chunk=best, nearer=nearer)
 
 
 def _second(question: str, candidates: Sequence[Chunk], best: Chunk) -> tuple[Sentence, ...]:

@@ -158,9 +158,9 @@ def matching_rows(question: str, table: Table) -> list[tuple[Chunk, int]]:
         return []
     kept = [number for number, row in enumerate(rows) if all(not v or row[at] in v for at, v in enumerate(values))]
     conditions = frozenset[str]().union(*(name for name, chosen in zip(names, values, strict=True) if chosen))
-    if not _are_what_is_counted(counted_noun(question), table, names, [rows[number] for number in kept], used):
+    if not _are_what_is_counted(_counted_noun(question), table, names, [rows[number] for number in kept], used):
         return []
-    key = next((name for name in names if counted_noun(question) in name), frozenset[str]())
+    key = next((name for name in names if _counted_noun(question) in name), frozenset[str]())
     if asked - used - conditions - key - names[0] - content(table.about) - WORDS_FOR_ROWS - _VERBS:
         return []
     return [table.rows[number] for number in kept]
@@ -186,7 +186,7 @@ def values_asked(column: Sequence[str], name: Stems, question: str) -> frozenset
     return frozenset(largest)
 
 
-def counted_noun(question: str) -> str:
+def _counted_noun(question: str) -> str:
     """Return the stem of what *question* counts: the last content word in a row after "how many"; "" for others."""
     _, _, asked = ASKS_COUNT.sub("\0", question, count=1).partition("\0")
     noun = ""

@@ -18,7 +18,7 @@ SHORT_STEM = 4
 MIN_COVERED = 0.7
 """Share of the question's idf that a row has with its columns, its headings and its lead-in.
 
-Of .5, .6, .7 and .8: ``docs/relevance.md``, "Things alike"."""
+Of .5, .6, .7 and .8: ``docs/relevance.md``, "Entries"."""
 MAX_WORDS = 15
 """Words of the longest sentence that says one thing, as the field of a record does."""
 

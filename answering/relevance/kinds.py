@@ -41,6 +41,23 @@ _OTHER_CLOCKS = (
     re.compile(r"[:：]|[\d一二三四五六七八九十两]\s?[点點]|時(?!間)|बजे"),
 )
 """A time of day asked for in Chinese, Japanese or Hindi, and one said."""
+_ASKS_WEEKDAY = re.compile(r"\b(?:what|which) (?:days? of the week|weekdays?)\b", re.IGNORECASE)
+_WEEKDAY = re.compile(
+    rf"\b(?:{DAYS}?|weekdays?|weekends?|daily|every day|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b)", re.IGNORECASE
+)
+_ASKS_PORT = re.compile(
+    r"\b(?:default|tcp|udp) port\b|\bport number\b|\b(?:what|which) port\b.*\b(?:default|listen\w*|called|server)\b",
+    re.IGNORECASE,
+)
+_PORT = re.compile(r"\b\d{2,5}\b")
+_ASKS_MAIL = re.compile(r"\b(?:what(?: is|['’]s) the|to which) e-?mail address\b", re.IGNORECASE)
+_MAIL = re.compile(r"@|[\[(]at[\])]")
+_ASKS_SITE = re.compile(r"\bwhat(?: is|['’]s) the (?:web ?address|web ?site|url)\b", re.IGNORECASE)
+_SITE = re.compile(r"://|\bwww\.|\w\.[a-z]{2,7}\b|\blocalhost\b|\]\(|/\w")
+_ASKS_VERSION = re.compile(r"\b(?:what|which) version\b", re.IGNORECASE)
+_VERSION = re.compile(
+    r"\d|\b(?:latest|newest|current|any|every|all|alpha|beta|stable|edition|release)\b", re.IGNORECASE
+)
 _ASKS_HOUR = re.compile(
     r"(?<!\bin )(?<!\bwithin )\b(?:what|which) time\b(?! of (?:the )?(?:year|month|week)\b)", re.IGNORECASE
 )
@@ -52,9 +69,14 @@ _HOUR = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 KINDS = (
+    (_ASKS_SITE, _SITE),
+    (_ASKS_VERSION, _VERSION),
     (_ASKS_HOUR, _HOUR),
     (_ASKS_FREQUENCY, _FREQUENCY),
     (_ASKS_TIME, _TIME),
+    (_ASKS_WEEKDAY, _WEEKDAY),
+    (_ASKS_PORT, _PORT),
+    (_ASKS_MAIL, _MAIL),
     _OTHER_CLOCKS,
 )
 """What a question asks for, and what of it a sentence that answers has."""

@@ -137,7 +137,7 @@ def _lacks_cell(question: str, chunk: Chunk, n: int) -> bool:
 
 
 def has_kind(question: str, text: str) -> bool:
-    """Whether *text* has a time or a frequency, if *question* asks for one: so has the best sentence.
+    """Whether *text* has a time, a frequency, an address, if *question* asks for one: so has the best sentence.
 
     Of a name whose model or version is asked for, it has that: a number, or another name after it.
     """

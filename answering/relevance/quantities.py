@@ -25,7 +25,7 @@ _PHONE = re.compile(
     r"(?:\d[ ()/.+–-]{0,2}){5}|\b(?:call|dial|ring|phone|telephone|tel|ext(?:ension)?|number)\b\D{0,12}\d{2}",
     re.IGNORECASE,
 )
-ASKS_HOW_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)
+_ASKS_HOW_MANY = re.compile(r"\bhow many\b", re.IGNORECASE)
 _COUNT = re.compile(
     r"\b(?:one|hundreds?|thousands?|dozens?|once|twice|couple|several|few|no|none|never|nothing|zero|unlimited"
     r"|single|only|each|every|both|pairs?|double|triple|half|all|any|as many)\b",
@@ -47,7 +47,7 @@ _AMOUNT = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """What can stand for an amount of things or time: a number, or a word of these."""
-ASKS_MEASURE = re.compile(
+_ASKS_MEASURE = re.compile(
     r"\bhow (?:much|big|large|high|fast|tall|heavy|loud|hot|warm|cold|deep|wide|thick)\b"
     r"|\b(?:noise|sound|water|oil|fuel|fill) level\b",
     re.IGNORECASE,
@@ -72,7 +72,7 @@ _ITEM_LABEL = re.compile(r"^\w+ \d+(?=:)")
 """A label that opens a line ("Bike 3: red"), whose number is no amount."""
 
 
-_ASKS = (_ASKS_NUMBER, ASKS_MEASURE, _ASKS_CODE, _ASKS_PHONE, *(dimension.asks for dimension in DIMENSIONS))
+_ASKS = (_ASKS_NUMBER, _ASKS_MEASURE, _ASKS_CODE, _ASKS_PHONE, *(dimension.asks for dimension in DIMENSIONS))
 ASKS_AMOUNT = re.compile("|".join(f"(?:{asks.pattern})" for asks in _ASKS), re.IGNORECASE)
 """A question that the functions here are for."""
 
@@ -88,11 +88,11 @@ def has_amount(question: str, text: str) -> bool:
         return False
     if _ASKS_PHONE.search(question) and not (_PHONE.search(text) or text.startswith("|")):
         return False
-    if ASKS_HOW_MANY.search(question) and not text.startswith("|"):
+    if _ASKS_HOW_MANY.search(question) and not text.startswith("|"):
         text = _NO_COUNT.sub(" ", text)
         if not _has_count(question, text):
             return False
-    if not _AMOUNT.search(_NO_MEASURE.sub("", text) if ASKS_MEASURE.search(question) else text):
+    if not _AMOUNT.search(_NO_MEASURE.sub("", text) if _ASKS_MEASURE.search(question) else text):
         return False
     return text.startswith("|") or all(
         dimension.is_in(text) for dimension in DIMENSIONS if dimension.asks.search(question)
@@ -112,5 +112,5 @@ def _has_count(question: str, text: str) -> bool:
 
 def _counted(question: str) -> list[str]:
     """Return the words after "how many" in *question*, the first three: what is counted."""
-    *_, asked = ASKS_HOW_MANY.split(question.lower(), maxsplit=1)
+    *_, asked = _ASKS_HOW_MANY.split(question.lower(), maxsplit=1)
     return words(asked)[:3]

@@ -15,7 +15,7 @@ DATED = re.compile(
     re.IGNORECASE,
 )
 """A day of a year: "13 May 2025", "May 13, 2025", "13.5.2025", "2025-05-13"; or a month: "May 2025", "2025-05"."""
-MAX_DAY = 31
+_LAST_DAY = 31
 Date = tuple[int, ...]
 """Year, month and day, 0 for an unknown day; empty for what has no date, which is before all others."""
 
@@ -37,4 +37,4 @@ def _date(found: re.Match[str]) -> Date:
     month = _MONTHS.index(name) + 1 if name else int(parts["number"])
     day = re.match(r"\d+", parts.get("day", "0"))
     date = int(parts["year"]), month, int(day[0]) if day else 0
-    return date if 1 <= month <= len(_MONTHS) and date[2] <= MAX_DAY else ()
+    return date if 1 <= month <= len(_MONTHS) and date[2] <= _LAST_DAY else ()

@@ -15,8 +15,8 @@ MAX_HEADING_CHARS = 150
 SHORT, MIN_FULL = 0.6, 60
 """Part of a full line that a title set like the text has at most, and the characters of a full line at least."""
 ITEM = re.compile(r"(?:[•‣◦▪●*–\ue000-\uf8ff-]|\(?\d{1,2}[.)]|\(?[a-z]\)|\([ivx]{2,4}\)|\[[x ]\])\s+\S")
-_NUMBER = re.compile(r"\(?(\d{1,2})[.)]\s")
 """How an item of a list begins."""
+_NUMBER = re.compile(r"\(?(\d{1,2})[.)]\s")
 FAR_APART, MOSTLY = 1.5, 0.7  # how often a gap that parts is a smaller one; share of the lines above it that end
 LARGER = 1.1  # a line this many times the size of the text is a heading
 SMALLER = 0.95  # a line at least this many times the size of the text is set like it

@@ -1,4 +1,4 @@
-"""What is asked for: a sentence that answers has a time, or a frequency, if asked."""
+"""What is asked for: a sentence that answers has a time, a weekday, a version, a port or an address, if asked."""
 
 import pytest
 
@@ -9,9 +9,17 @@ from answering.relevance.possible_answers import has_kind
 @pytest.mark.parametrize(
     ("question", "answers", "other"),
     [
+        ("On which day of the week is the market?", "The market is on Saturday.", "The market is in hall 3."),
+        ("On which weekday is the bin emptied?", "It is emptied every Tuesday.", "It is emptied at 7 by the porter."),
+        ("What is the default port of the server?", "The server listens on port 8080.", "The server has 2 ports."),
+        ("Which port does the server listen on?", "It listens on port 8080.", "It listens on all addresses."),
+        ("To which e-mail address is it sent?", "Send it to a@example.org.", "Send it by e-mail to the office."),
         ("At what time of day do they meet?", "They meet at nine.", "They meet in two time slots, twice monthly."),
+        ("What is the email address of the office?", "Write to office@example.org.", "Write an email within 3 days."),
+        ("What is the web address of the shop?", "The shop is at shop.example.org.", "The shop has 3 floors."),
         ("At what time does the meeting start?", "The meeting is at 10:00.", "The meeting is every Tuesday."),
         ("What time is breakfast?", "Breakfast is from seven.", "Breakfast is in the garden on Sundays."),
+        ("Since which version can it update itself?", "It can from 2021.11.0 on.", "It depends on the firmware."),
         ("When are the gates locked?", "The gates are locked at dusk.", "The gates are painted green."),
         ("When does the bus leave?", "The bus leaves half past the hour.", "The bus leaves from stop C."),
         ("From which day is a note needed?", "A note is needed from the fourth day.", "A note is needed by staff."),
@@ -19,6 +27,7 @@ from answering.relevance.possible_answers import has_kind
         ("What time do the lamps go on?", "The lamps go on at sunset.", "The lamps go on in the hall."),
         ("When was the club founded?", "The club was founded in 1962⁴.", "The club has 85⁵ members."),
         ("When is the fee paid?", "It is paid in advance.", "It is paid in euros."),
+        ("What version of the form is signed?", "The latest one is signed.", "The form is signed in ink."),
     ],
 )
 def test_a_sentence_has_what_is_asked_for(question: str, answers: str, other: str) -> None:
