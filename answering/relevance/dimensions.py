@@ -48,6 +48,12 @@ MONEY = Dimension(
         re.IGNORECASE,
     ),
 )
+NAMES_PRICE = re.compile(
+    rf"\b(?:{_PRICES}|rates?|tariffs?|premiums?|amounts?|due|pays?|paid|usd|eur|gbp|chf|sek|nok|dkk|pln|czk|jpy|kr|zł"
+    rf"|{_CURRENCIES}|tickets?|adults?|child(?:ren)?|members?|guests?|students?|single|day|week|month)\b|[$€£¥₹]",
+    re.IGNORECASE,
+)
+"""What stands around a table of prices without a sign of money in its cells."""
 DIMENSIONS = (
     Dimension(
         re.compile(

@@ -68,7 +68,16 @@ _HOUR = re.compile(
     |around[ ]the[ ]clock|after|before|until|till)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
+_ASKS_WHY = re.compile(r"\A\W*(?:and )?why\b", re.IGNORECASE)
+_REASON = re.compile(
+    r"\b(?:because|since|so|due|owing|therefore|thus|hence|otherwise|else|reasons?|caus\w+|order|thanks|prevent\w*|avoid\w*"
+    r"|ensur\w*|protect\w*|allow\w*|lets?|help\w*|make\w*|means?|risk\w*|danger\w*|needs?|would|could|can|cannot|as|to"
+    r"|for|if|when|while|without)\b|[:;–—]",
+    re.IGNORECASE,
+)
+"""What can link something to its reason; a sentence with none of these only states it."""
 KINDS = (
+    (_ASKS_WHY, _REASON),
     (_ASKS_SITE, _SITE),
     (_ASKS_VERSION, _VERSION),
     (_ASKS_HOUR, _HOUR),
@@ -125,6 +134,12 @@ _SPAN = re.compile(
     re.IGNORECASE,
 )
 """What names both ends of something: "open from 9 to 17"."""
+_DATE = re.compile(
+    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)? ?(and|or|&|to|until|till|[-–]) ?)?(\d{{1,2}})(?:st|nd|rd|th)? ({MONTH})\b",
+    re.IGNORECASE,
+)
+ON_DATE = re.compile(rf"\bon (?:the )?(\d{{1,2}}(?:st|nd|rd|th)? {MONTH})\b", re.IGNORECASE)
+"""A question for what is on a day: "on 25 December"."""
 ON_DAY = re.compile(rf"\bon .*?(?:{DAYS}?|week(?:day|end)s?)\b.*", re.IGNORECASE)
 """A question for what is on a day: "the Friday market" may be spoken of on another."""
 _ANY_DAY = re.compile(r"\b(?:every day|daily|any|all|except|but|other|rest|holidays?)\b", re.IGNORECASE)
@@ -163,6 +178,22 @@ def is_of_other_end(question: str, text: str) -> bool:
         and not said.isdisjoint(theirs)
         for mine, theirs in (*_OPPOSITES, *(_TIMED if asks_time else ()))
     )
+
+
+def is_of_other_date(question: str, text: str) -> bool:
+    """Whether *question* asks what is on a day of a month, and *text* names such days and not that one."""
+    asked = frozenset(date for found in ON_DATE.findall(question) for date in _dates(found))
+    return bool(asked) and bool(named := _dates(text)) and asked.isdisjoint(named)
+
+
+def _dates(text: str) -> frozenset[tuple[int, str]]:
+    """Return the days and months that *text* names: "24 and 31 December", "from 3 to 5 May"."""
+    dates: set[tuple[int, str]] = set()
+    for first, joint, last, month in _DATE.findall(text):
+        spans = bool(joint) and joint not in ("and", "or", "&")
+        days = range(int(first), int(last) + 1) if spans else [int(day) for day in (first, last) if day]
+        dates.update((day, month[:3].lower()) for day in days)
+    return frozenset(dates)
 
 
 def days_of(text: str) -> frozenset[int]:

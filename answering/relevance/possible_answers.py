@@ -3,12 +3,15 @@
 import re
 
 from answering.relevance.counted_rows import ASKS_COUNT, has_rows_to_count
+from answering.relevance.dimensions import MONEY, NAMES_PRICE
 from answering.relevance.entities import names_another, of_others
 from answering.relevance.kinds import (
     ASKS_END,
     ASKS_PERIOD,
     KINDS,
+    ON_DATE,
     ON_DAY,
+    is_of_other_date,
     is_of_other_days,
     is_of_other_end,
     is_of_other_period,
@@ -49,7 +52,7 @@ _ASKS_MODEL = re.compile(
     r"\b[Ww](?:hich|hat) (\w*[A-Z]\w*) (?:models?|versions?|editions?|releases?|series|generations?)\b"
 )
 OF_WHETHER = ((ASKS_PERIOD, is_of_other_period), (ASKS_END, is_of_other_end))
-OF_OTHERS = ((ON_DAY, is_of_other_days), (OPPOSED, is_of_opposite))
+OF_OTHERS = ((ON_DAY, is_of_other_days), (ON_DATE, is_of_other_date), (OPPOSED, is_of_opposite))
 """A question, and what tells that a sentence is about another thing; the second ones where it does not ask whether."""
 _ASKS_WHO = re.compile(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 
@@ -87,7 +90,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
             and not (whether and text.startswith(UNCHECKED))
             and not (for_amount and not has_amount(question, text))
             and not (others[n] or refers_to_another(question, chunk, n))
-            and not ((counts and rows[n]) or _lacks_cell(question, chunk, n))
+            and not ((counts and rows[n]) or _lacks_cell(question, chunk, n) or _lacks_price(question, chunk, n))
         )
     return tuple(possible)
 
@@ -134,6 +137,14 @@ def _lacks_cell(question: str, chunk: Chunk, n: int) -> bool:
     persons = [value for value in row if not re.search(r"\d", value) and not asked.issuperset(stems(value))]
     nameless = not row[0] and not named.isdisjoint(stems(names[0]))
     return nameless or (bool(columns) and not any(columns)) or (bool(_ASKS_WHO.search(question)) and not persons)
+
+
+def _lacks_price(question: str, chunk: Chunk, n: int) -> bool:
+    """Whether *question* asks for a price, and row *n* is of a table that names none."""
+    if not (table_header(chunk, n) and MONEY.asks.search(question)):
+        return False
+    said = f"{chunk.headings} {introduced_row(chunk, n)}"
+    return not (NAMES_PRICE.search(said) or MONEY.is_in(said))
 
 
 def has_kind(question: str, text: str) -> bool:

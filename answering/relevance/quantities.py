@@ -4,7 +4,7 @@ import re
 
 from answering.relevance.dimensions import DIMENSIONS
 from answering.text.amounts import UNITS_BY_NAME, amounts
-from answering.text.terms import NUMBERS, words
+from answering.text.terms import NUMBERS, stem, stems, words
 
 DAYS = "(?:mon|tues|wednes|thurs|fri|satur|sun)days"
 _ASKS_NUMBER = re.compile(
@@ -38,6 +38,12 @@ _NO_COUNT = re.compile(r"\b\d{1,2}[:.]\d\d\b|\b\d{4}-\d\d-\d\d\b|(?<=[\w,;:)] )[
 """A time of day, a day, and the number of a thing at the end of what is said of it ("Studio 1"): no count.
 
 The word that opens a sentence has a capital anyway: "Seats 6" may count."""
+_OF_ANOTHER = re.compile(
+    r"\b(?:at|in|on|within|after|near|into|across|between) (?:the |all |our )?"
+    rf"(?:{'|'.join(NUMBERS)}|\d+)(?: [a-z]+){{1,3}}",
+    re.IGNORECASE,
+)
+"""A number of places or times that something is at."""
 _AMOUNT = re.compile(
     rf"""\d|\b(?:{"|".join(NUMBERS)}|hundreds?|thousands?|million|billion|dozens?
     |half|quarter|third|fortnight|whole|entire|once|twice|double|triple|single|couple|several|few|no|none|never|nothing
@@ -89,7 +95,7 @@ def has_amount(question: str, text: str) -> bool:
     if _ASKS_PHONE.search(question) and not (_PHONE.search(text) or text.startswith("|")):
         return False
     if _ASKS_HOW_MANY.search(question) and not text.startswith("|"):
-        text = _NO_COUNT.sub(" ", text)
+        text = _without_other_counts(question, _NO_COUNT.sub(" ", text))
         if not _has_count(question, text):
             return False
     if not _AMOUNT.search(_NO_MEASURE.sub("", text) if _ASKS_MEASURE.search(question) else text):
@@ -97,6 +103,12 @@ def has_amount(question: str, text: str) -> bool:
     return text.startswith("|") or all(
         dimension.is_in(text) for dimension in DIMENSIONS if dimension.asks.search(question)
     )
+
+
+def _without_other_counts(question: str, text: str) -> str:
+    """Return *text* without the counts of places and times in it: tickets "sold at four counters" may be any number."""
+    counted = frozenset(map(stem, _counted(question)))
+    return _OF_ANOTHER.sub(lambda found: " " if counted.isdisjoint(stems(found[0])) else found[0], text)
 
 
 def _has_count(question: str, text: str) -> bool:

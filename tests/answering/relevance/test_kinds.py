@@ -2,7 +2,7 @@
 
 import pytest
 
-from answering.relevance.kinds import is_of_other_end, is_of_other_period
+from answering.relevance.kinds import is_of_other_date, is_of_other_end, is_of_other_period
 from answering.relevance.possible_answers import has_kind
 
 
@@ -25,6 +25,7 @@ from answering.relevance.possible_answers import has_kind
         ("From which day is a note needed?", "A note is needed from the fourth day.", "A note is needed by staff."),
         ("On which day of the month is rent due?", "It is due on the twentieth of the month.", "It is due in euros."),
         ("What time do the lamps go on?", "The lamps go on at sunset.", "The lamps go on in the hall."),
+        ("Why is the boat repaired?", "The boat is repaired because it leaks.", "The boat weighs 96 kg."),
         ("When was the club founded?", "The club was founded in 1962⁴.", "The club has 85⁵ members."),
         ("When is the fee paid?", "It is paid in advance.", "It is paid in euros."),
         ("What version of the form is signed?", "The latest one is signed.", "The form is signed in ink."),
@@ -77,3 +78,18 @@ def test_when_something_begins_tells_nothing_of_when_it_ends(question: str, text
 def test_an_amount_per_week_is_none_per_month(question: str, text: str, other: bool) -> None:
     """Where it is the only amount; else another may be meant."""
     assert is_of_other_period(question, text) == other
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "other"),
+    [
+        ("When does the pool close on 25 December?", "On 24 and 31 December it closes at 14:00.", True),
+        ("When does the pool close on 31 December?", "On 24 and 31 December it closes at 14:00.", False),
+        ("When does the pool close on 4 May?", "From 3 to 5 May it closes at 14:00.", False),
+        ("When does the pool close on the 4th of May?", "It closes at 14:00.", False),
+        ("When do bookings for 25 December open?", "Bookings open on 1 October.", False),
+    ],
+)
+def test_what_is_on_one_day_of_a_month_tells_nothing_of_another(question: str, text: str, other: bool) -> None:
+    """Spans and lists name the days in them; a text without a day may be about any."""
+    assert is_of_other_date(question, text) == other

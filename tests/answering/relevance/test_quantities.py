@@ -29,7 +29,9 @@ def can_answer(question: str, text: str) -> bool:
         ("What is the code of the safe?", "The safe opens with 4471.", "The card lies in the safe on floor 5."),
         ("What's the phone number of the kiosk?", "The kiosk is on 555 0148.", "Kiosk 2 has no phone."),
         ("How many mornings does Aled present?", "He presents on three mornings.", "06:00 Porridge: Studio 1"),
+        ("How many tickets are sold?", "Sold are 300 tickets at four counters.", "Tickets are sold at four counters."),
         ("Lost keys are reported within how many hours?", "They are reported within 24 hours.", "They are keys."),
+        ("How many beds are there?", "There are beds for 40 in two halls.", "The beds stand in two halls."),
         ("How many people fit into the boat?", "Seats 6", "The boat is called Heron 6."),
         ("How many shareholders has the firm?", "The firm has twelve of them.", "A director needs 75 % of the votes."),
         ("How many members may vote?", "Up to 40 members may vote.", "Members pay 12 euros within 5 days."),
@@ -78,3 +80,20 @@ def test_what_only_sounds_like_an_amount_is_answered_without(question: str, answ
 def test_a_row_may_have_its_unit_in_the_header() -> None:
     """A bare number in a table can answer."""
     assert can_answer("How heavy is the anvil?", "| Tool | kg |\n| Anvil | 65 |")
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "can"),
+    [
+        ("How much does a TK-31 toner cost?", "| Printer | Toner | Yield |\n| P1 | TK-31 | 12,500 |", set()),
+        ("How much does a TK-31 toner cost?", "| Toner | Price |\n| TK-31 | 48 |", {1}),
+        ("What does the sauna cost for adults?", "| Visit | Adult | Child |\n| Sauna | 12 | 8 |", {1}),
+        ("What is the fee for a dog licence?", "| Licence | SEK |\n| dog licence | 390 |", {1}),
+        ("What does the kit cost for guests?", "| Kit | Members | Guests |\n| Lino kit | 14.30 | – |", set()),
+        ("How many beds has the Larch lodge?", "| Lodge | Beds |\n| Larch | 9 |\n| Birch | |", {1}),
+    ],
+)
+def test_a_row_has_the_price_that_is_asked_for(question: str, table: str, can: set[int]) -> None:
+    """Its table names prices, and the cell is filled; a number of something else, or an empty cell, is none."""
+    chunk = Chunk("c", "d", "", table, spans=sentence_spans(table))
+    assert {n for n, possible in enumerate(possible_answers(question, chunk)) if possible} == can
