@@ -18,7 +18,7 @@ from answering.text.dates import DATED
 from answering.text.terms import coverage, vocabulary
 from answering.types import Chunk, CitedSentence, Draft, Question, SubqueryResults, TokenCallback
 
-UNANSWERED = "The passages found do not answer: {}"
+UNANSWERED = "The passages found do not answer: {}?"
 """Names a sub-question that got no answer, where another one did."""
 COUNTED = "{} rows match:", "One row matches:"
 """Leads in the rows that a question counts; it cites nothing, they are its evidence."""
@@ -57,7 +57,10 @@ class Extract(NamedTuple):
 
 
 class ExtractiveSynthesizer:
-    """Answers each sub-question with the sentences, few but for a list, of the chunk that most probably answers it."""
+    """Answers each sub-question with a few sentences, or a list, of the chunk that most probably answers it.
+
+    Where that is not sure, and a second one does so nearly as probably, its best sentence follows.
+    """
 
     def __init__(self, reader: PassageReader | None = None, *, per_sub_question: bool = False) -> None:
         """*reader* reads the sentence that would answer once more.
@@ -86,12 +89,13 @@ class ExtractiveSynthesizer:
             await self._read_again(_extract(results, chunks, least, question.added), results.chunks)
             for results in assessed
         ]
-        sure = [extract for extract in extracts if extract.probability >= question.min_confidence]
-        answered = [extract for extract in sure if extract.sentences]
+        found = [extract for extract in extracts if extract.sentences]
+        answered = [extract for extract in found if extract.probability >= question.min_confidence]
         if not answered:
             return Draft(confidence=max((extract.probability for extract in extracts), default=0.0))
         sentences = [sentence for extract in answered for sentence in extract.sentences]
-        notes = tuple(_note(extract.question) for extract in extracts if extract not in answered)
+        unanswered = [extract.question.rstrip("?") for extract in extracts if extract not in answered]
+        notes = tuple(CitedSentence(UNANSWERED.format(asked), before="\n\n") for asked in unanswered)
         most = (question.max_tokens or 0) * CHARS_PER_TOKEN
         added = frozenset(question.added)  # a sentence with these is better than one without
         ranked = [
@@ -157,8 +161,8 @@ def _extract(results: SubqueryResults, chunks: Sequence[Chunk], least: float, ad
     sentences += _second(results.question, candidates, best)
     if dated and (later := later_section(results.question, relevant, best)):
         sentences += answering_sentences(later, results.question, most=1)
-    probability, nearer = (best.answers or 0.0) * factor, results.chunks.index(best)
-    return Extract(results.question, sentences, probability, chunk=best, nearer=nearer)
+    nearer = results.chunks.index(best)
+    return Extract(results.question, sentences, (best.answers or 0.0) * factor, chunk=best, nearer=nearer)
 
 
 def _second(question: str, candidates: Sequence[Chunk], best: Chunk) -> tuple[Sentence, ...]:
@@ -205,11 +209,6 @@ def _denying_heading(extracts: Sequence[Extract]) -> str:
     section = chunk.section or ""
     denied = any(DENIES.search(sentence.text) for sentence in extracts[0].sentences[:1])
     return f"{section.rstrip(':')}:" if DENIES.search(section) and not section.endswith("?") and not denied else ""
-
-
-def _note(question: str) -> CitedSentence:
-    """Say that *question*, a part of the one that was asked, is not answered."""
-    return CitedSentence(UNANSWERED.format(question if question.endswith("?") else f"{question}?"), before="\n\n")
 
 
 def _shows(added: Iterable[str], chunk: Chunk, sentences: Iterable[str]) -> bool:

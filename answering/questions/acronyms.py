@@ -21,7 +21,7 @@ _LINK = r"(?:[ -](?:of|and|for|the|in|to|on))?[ -]"
 def in_full(question: str, texts: Sequence[str]) -> str:
     """Return *question* with each acronym in full that at most one of *texts* has, the one that defines it.
 
-    The long form has a word for each letter. It is followed by the acronym in parentheses, or is a name or a heading.
+    The long form has a word for each letter. The acronym follows it in parentheses, or it is a name or a heading.
     A question for what the acronym means stays.
     """
     if _ASKS_MEANING.search(question):

@@ -1,7 +1,7 @@
 """Find the sentences about another of several alike than a question names, by comparing the chunks in reach.
 
-Alike are the rows of a table, sections whose headings share a noun or whose texts have the same form, and sentences of
-the same form. Where one of them has a name that the question has, the others are about another.
+Alike are the rows of a table, chapters and sections with headings or texts of the same form, and sentences that name
+things beside the same noun. Where one of them has a name that the question has, the others are about another.
 """
 
 import re

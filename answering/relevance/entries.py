@@ -26,7 +26,7 @@ MAX_WORDS = 15
 def is_looked_up(question: str, chunk: Chunk, n: int, fields: frozenset[str]) -> bool:
     """Whether *question* looks up sentence *n* of *chunk*, which has these *fields* of those that are asked for.
 
-    That is a row or a short sentence with such a field, or a row that is an entry, and has most words of the question.
+    It has most words of the question. It is a row, or a short sentence, with such a field, or a row that is an entry.
     """
     if is_row(chunk, n):
         names_it = bool(fields) or is_entry(question, chunk, n)

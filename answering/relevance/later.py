@@ -13,8 +13,10 @@ FEW_WORDS = 3
 """A sentence of fewer words is mostly a heading within a line: "Fire wardens."."""
 MIN_SHARED = 1 / 3
 """Share of the question's words that a nearer passage has, to tell of a change of the same thing. Not fitted."""
-NEAREST, MAX_LATER = 3, 5
-"""Candidates with whose dates those of further ones are compared, and most further ones that are kept. Not fitted."""
+NEAREST = 3
+"""Candidates than one of which a further one has to be later, to be kept. Not fitted."""
+MAX_LATER = 5
+"""Further candidates that are kept, at most. Not fitted."""
 LATER_SHARE = 0.4
 """Share of its probability to answer from which a later section is quoted beside an earlier one. Not fitted."""
 CHANGES = re.compile(

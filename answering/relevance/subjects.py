@@ -26,8 +26,6 @@ _SAYS_NO_KIND = frozenset(
     """.split()
 )
 _PRONOUNS = frozenset("it its he his she her hers him they them their this these".split())
-
-
 _AMBIGUOUS = frozenset("a am an as at be in is it me no of on or so t was".split())
 """Words of English that are words of German, Dutch, French, Spanish or Italian as well."""
 _ENGLISH_ALONE = (STOP_WORDS | QUESTION_WORDS) - _AMBIGUOUS
@@ -96,16 +94,16 @@ def _topics(chunk: Chunk) -> Iterator[tuple[int, Topic]]:
 def of_unknown_kind(question: str, chunks: Sequence[Chunk]) -> Iterator[tuple[int, int]]:
     """Yield the places that are about others of a kind, where *question* names one that no chunk has.
 
-    That is so where a section's heading or a row's first cell names others: of parental leave a section on sick leave
-    tells nothing, of the airport depot none on the north depot. No chunk has the word, nor "parents".
+    A section's heading, or a row's first cell, names the others. Of parental leave a section on sick leave tells
+    nothing; but where "parents" are spoken of, it may.
     """
-    texts = [f"{chunk.headings}\n{chunk.text}" for chunk in chunks]
+    labelled = asked_labels(question)  # "mount article 4714": told by its number
+    pairs = [pair for pair in pairwise(tokens_of(POSSESSIVE.sub("", question))) if _may_tell_kind(*pair)]
+    pairs = [(word, noun) for word, noun in pairs if stem(noun) not in labelled]
+    texts = [f"{chunk.headings}\n{chunk.text}" for chunk in chunks] if pairs else []
     known = frozenset[str]().union(*map(vocabulary, texts))
     spelled = frozenset(word for text in texts for word in words(text))
-    labelled = asked_labels(question)  # "mount article 4714": told by its number
-    for word, noun in pairwise(tokens_of(POSSESSIVE.sub("", question))):
-        if stem(noun) in labelled or not _may_tell_kind(word, noun):
-            continue
+    for word, noun in pairs:
         if word in spelled or not known.isdisjoint((word, stem(word))):
             continue
         headed = {at: _words_before(noun, chunk.section or "") for at, chunk in enumerate(chunks)}

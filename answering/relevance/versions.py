@@ -3,10 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from answering.text.dates import DATED, Date, date_in
+from answering.text.dates import DATED, YEAR, Date, date_in
 from answering.types import Chunk
 
-_YEAR = r"(?:19|20)\d\d"
 _ISO = re.compile(r"\d{4}(?:-\d\d){0,2}")
 NOT_IN_FORCE = "~"
 """Stands before the date of a draft, and of a document that was superseded."""
@@ -16,21 +15,21 @@ with the second at least. Not fitted."""
 ASKS_EARLIER = re.compile(
     r"\b(?:drafts?|superseded|obsolete|outdated|previously|formerly|used to|back then|version \d|v\d"
     r"|(?:previous|former|earlier|old|original) (?:version|edition|rules?|polic\w+|guidelines?|fees?|prices?|limits?)"
-    rf"|(?:was|were|did)\b.{{0,80}}\b{_YEAR})\b",
+    rf"|(?:was|were|did)\b.{{0,80}}\b{YEAR})\b",
     re.IGNORECASE,
 )
 """A question for what a draft, or an earlier version, says."""
-_NAMED_YEAR = re.compile(rf"\b{_YEAR}\b")
+_NAMED_YEAR = re.compile(rf"\b{YEAR}\b")
 _OF_VERSION = re.compile(
-    rf"\([^()]*\b(?:draft|version|superseded|old|new|final|v\d|{_YEAR})\b[^()]*\)|\b(?:draft|version \d|v\d)[\d.]*"
-    rf"|{DATED.pattern}|\b{_YEAR}\b",
+    rf"\([^()]*\b(?:draft|version|superseded|old|new|final|v\d|{YEAR})\b[^()]*\)|\b(?:draft|version \d|v\d)[\d.]*"
+    rf"|{DATED.pattern}|\b{YEAR}\b",
     re.IGNORECASE,
 )
 """What versions of one document have in their titles: years, dates, "v2", "(draft)"."""
 SAME_SHARE = 0.8
 """Share of its probability to answer from which a later version of the document answers instead. Not fitted."""
 LABEL = re.compile(
-    rf"(?<![^\W_])(?:(?:version|edition|revision|rev|v)[ ._-]?(?P<number>\d+(?:\.\d+)*)|(?P<year>{_YEAR})"
+    rf"(?<![^\W_])(?:(?:version|edition|revision|rev|v)[ ._-]?(?P<number>\d+(?:\.\d+)*)|(?P<year>{YEAR})"
     r"|(?P<draft>draft)(?=\W*\Z|\W+(?:of|for|from|version|say|said|contain|propose|ha[ds]?|\d)))(?![^\W_])",
     re.IGNORECASE,
 )

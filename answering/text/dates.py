@@ -5,13 +5,13 @@ import re
 MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?"
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _NAMED = r"(?:jan(?:uary)?|feb(?:ruary)?|march|april|may|june|july|august|sept(?:ember)?|october|november|december)"
-_YEAR = r"(?:19|20)\d\d"
+YEAR = r"(?:19|20)\d\d"
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?\.?"
 DATED = re.compile(
-    rf"(?<![^\W_])(?:(?P<day>{_DAY}) (?:of )?(?P<month>{MONTH}),? (?P<year>{_YEAR})"
-    rf"|(?P<month2>{MONTH}) (?P<day2>{_DAY}),? (?P<year2>{_YEAR})|(?P<month3>{_NAMED}),? (?P<year3>{_YEAR})"
-    rf"|(?P<day4>[0-3]?\d)\.(?P<number4>[01]?\d)\.(?P<year4>{_YEAR})"
-    rf"|(?P<year5>{_YEAR})[-_.](?P<number5>[01]\d)(?:[-_.](?P<day5>[0-3]\d))?)(?![\d-]*\d|[^\W\d_])",
+    rf"(?<![^\W_])(?:(?P<day>{_DAY}) (?:of )?(?P<month>{MONTH}),? (?P<year>{YEAR})"
+    rf"|(?P<month2>{MONTH}) (?P<day2>{_DAY}),? (?P<year2>{YEAR})|(?P<month3>{_NAMED}),? (?P<year3>{YEAR})"
+    rf"|(?P<day4>[0-3]?\d)\.(?P<number4>[01]?\d)\.(?P<year4>{YEAR})"
+    rf"|(?P<year5>{YEAR})[-_.](?P<number5>[01]\d)(?:[-_.](?P<day5>[0-3]\d))?)(?![\d-]*\d|[^\W\d_])",
     re.IGNORECASE,
 )
 """A day of a year: "13 May 2025", "May 13, 2025", "13.5.2025", "2025-05-13"; or a month: "May 2025", "2025-05"."""

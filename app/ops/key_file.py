@@ -88,4 +88,5 @@ class KeyFile:
 
 
 def digest(key: str) -> str:
+    """Return the SHA-256 of a key as hex digits."""
     return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
