@@ -10,6 +10,7 @@ from itertools import groupby, zip_longest
 from typing import NamedTuple
 
 from answering.relevance.named_things import content
+from answering.relevance.quantities import stocks
 from answering.text.blocks import cells, is_row, table_header
 from answering.text.terms import is_content, stem, words
 from answering.types import Chunk, FoundSentences
@@ -209,4 +210,6 @@ def _are_what_is_counted(
     if column:
         found = [row[column] for row in rows]
         return all(found) and len({*found}) == len(found) and not any(re.search(r"\d", cell) for cell in found)
-    return column == 0 or noun in used or noun in WORDS_FOR_ROWS or noun in content(table.about)
+    counts = [cell for chunk, n in table.rows for cell in stocks(table.header, cells(chunk.sentences[n]))]
+    is_value = noun in used and not any(re.search(r"\d", cell) for cell in counts)
+    return column == 0 or is_value or noun in WORDS_FOR_ROWS or noun in content(table.about)

@@ -15,6 +15,8 @@ LOOKED_UP, NAMED = 6.0, 1.0
 
 The first for a sentence with words of the question beside the name, as the field of a record is looked up; the second
 where the number stands in the chunk. Not fitted: a name is a key, whatever the words around it."""
+UNREAD = 20.0
+"""What the logit of a sentence that was not read, or cannot answer, lies below that of "none of them"."""
 BRIEF = 3
 """Content words of a brief question: it is far from a long chunk by every cosine, also from the one that answers."""
 LONGEST_NAMED = 10_000

@@ -1,7 +1,7 @@
 """Read the best candidates, and measure question and chunk: sentence matches and features."""
 
 import asyncio
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
@@ -9,11 +9,12 @@ from typing import NamedTuple
 from answering.ports import PassageReader
 from answering.questions.definitions import defining_sentences, with_definition
 from answering.questions.own_name import NAMED, without_own_name
-from answering.relevance.entities import BRIEF, named_gains, names_another, of_others
+from answering.relevance.cell_lookup import look_up
+from answering.relevance.entities import BRIEF, UNREAD, named_gains, of_others
 from answering.relevance.later import later_than
 from answering.relevance.possible_answers import are_of_kind, is_about_another, possible_answers
 from answering.relevance.things import is_near
-from answering.relevance.versions import LABEL, is_later, is_outdated, labels_asked
+from answering.relevance.versions import LABEL, distinct, is_outdated, labels_asked
 from answering.text.context import LONGEST_PASSAGE, texts_to_read, window
 from answering.text.dates import DATED
 from answering.text.terms import coverage, english_idf, idf_shares, vocabulary
@@ -30,7 +31,6 @@ SENTENCE_WEIGHT, KEYWORD_WEIGHT = 0.5, 0.3
 """Weights of the best sentence's cosine and of BM25 beside the chunk's, in the order of reading: of a few tried."""
 READ_FIRST, MAX_BEHIND = 3, 0.2
 """Passages that are read until one answers; how much less promising than the best a further one may be to be read."""
-UNREAD = 20.0  # below "none of them": the logit of a sentence that was not read, or cannot answer
 
 
 async def read_best(
@@ -51,6 +51,9 @@ async def read_best(
             chunks = await asyncio.gather(*(_read(reader, results, chunk, defined) for chunk in batch))
             read |= {chunk.chunk_id: chunk for chunk in chunks}
             answering = [c for c in chunks if _answers(c.reading) and not is_outdated(results.question, c)]
+        if not answering:
+            answering = await look_up(reader, results.question, [read.get(c.chunk_id, c) for c in results.chunks])
+            read |= {chunk.chunk_id: chunk for chunk in answering}
         if answering and any(
             chunk.dated or DATED.search(f"{chunk.headings} {chunk.source}") for chunk in results.chunks
         ):
@@ -75,7 +78,7 @@ def _to_read(results: SubqueryResults, defined: Mapping[str, int]) -> list[Chunk
     least = max(map(promise, near), default=0.0) - MAX_BEHIND
     return [
         chunk
-        for n, chunk in enumerate(_distinct(question, order, others))
+        for n, chunk in enumerate(distinct(question, order, others))
         if n < READ_FIRST or promise(chunk) >= least or About.LOOKED_UP in chunk.about
     ]
 
@@ -91,19 +94,6 @@ def nearness(chunk: Chunk) -> float:
     if sum(end - start for start, end in chunk.spans) <= LONGEST_PASSAGE:
         return chunk.similarity
     return max(chunk.similarity, *chunk.span_similarities)
-
-
-def _distinct(question: str, chunks: Sequence[Chunk], others: Container[str]) -> list[Chunk]:
-    """Leave out near-duplicates of a chunk before them, unless it is about another thing, or they are later."""
-    kept: list[Chunk] = []
-    said: dict[str, Chunk] = {}  # what says the same as a chunk so far, by id: the last one of these
-    for chunk in chunks:
-        if chunk.chunk_id in said and not (chunk.dated and is_later(chunk, said[chunk.chunk_id])):
-            continue
-        kept.append(chunk)
-        if chunk.chunk_id not in others and not names_another(question, chunk.text):
-            said |= dict.fromkeys(chunk.near_duplicates, chunk)
-    return kept
 
 
 async def _read(reader: PassageReader, results: SubqueryResults, chunk: Chunk, defined: Mapping[str, int]) -> Chunk:

@@ -20,6 +20,7 @@ from answering.relevance.opposites import OPPOSED, is_of_opposite
 from answering.relevance.quantities import (
     ASKS_AMOUNT,
     has_amount,
+    stocks,
 )
 from answering.relevance.things import refers_to_another
 from answering.text.blocks import (
@@ -90,7 +91,7 @@ def possible_answers(question: str, chunk: Chunk) -> tuple[bool, ...]:
             and not (whether and text.startswith(UNCHECKED))
             and not (for_amount and not has_amount(question, text))
             and not (others[n] or refers_to_another(question, chunk, n))
-            and not ((counts and rows[n]) or _lacks_cell(question, chunk, n) or _lacks_price(question, chunk, n))
+            and not ((counts and rows[n]) or lacks_cell(question, chunk, n) or _lacks_price(question, chunk, n))
         )
     return tuple(possible)
 
@@ -121,8 +122,8 @@ def are_of_kind(question: str, chunk: Chunk) -> tuple[bool, ...]:
     return tuple(can and has_kind(question, row_with_column_names(chunk, n)) for n, can in enumerate(possible))
 
 
-def _lacks_cell(question: str, chunk: Chunk, n: int) -> bool:
-    """Whether row *n* is empty in the columns that *question* names, or has no person where it asks who.
+def lacks_cell(question: str, chunk: Chunk, n: int) -> bool:
+    """Whether row *n* is empty in the columns that *question* names or counts, or has no person where it asks who.
 
     The first column names a row: it must be filled if it is named.
     """
@@ -134,9 +135,11 @@ def _lacks_cell(question: str, chunk: Chunk, n: int) -> bool:
     named = asked.union(f"{word}{ending}" for word in asked for ending in ("r", "er", "or"))  # "Driver": who drives
     shared = [len(named.intersection(stems(name))) for name in names[1:]]
     columns = [value.strip("–—-") for value, common in zip(row[1:], shared, strict=False) if 0 < common == max(shared)]
+    counts = stocks(names, row) if ASKS_COUNT.search(question) else []
     persons = [value for value in row if not re.search(r"\d", value) and not asked.issuperset(stems(value))]
     nameless = not row[0] and not named.isdisjoint(stems(names[0]))
-    return nameless or (bool(columns) and not any(columns)) or (bool(_ASKS_WHO.search(question)) and not persons)
+    empty = any(cells_asked and not any(cells_asked) for cells_asked in (columns, counts))
+    return nameless or empty or (bool(_ASKS_WHO.search(question)) and not persons)
 
 
 def _lacks_price(question: str, chunk: Chunk, n: int) -> bool:

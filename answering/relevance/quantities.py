@@ -1,6 +1,7 @@
 """Tell whether a sentence has an amount of what a question asks for: a number, a weight, a length, a price."""
 
 import re
+from collections.abc import Sequence
 
 from answering.relevance.dimensions import DIMENSIONS
 from answering.text.amounts import UNITS_BY_NAME, amounts
@@ -74,6 +75,8 @@ BOUND = re.compile(
     re.IGNORECASE,
 )
 """An amount that a question compares with: "more than 100 EUR" names no 100 EUR."""
+_STOCKS = frozenset(map(stem, "qty quantity pieces pcs stock count units".split()))
+"""Names of a column with how many there are of what a row names."""
 _ITEM_LABEL = re.compile(r"^\w+ \d+(?=:)")
 """A label that opens a line ("Bike 3: red"), whose number is no amount."""
 
@@ -126,3 +129,8 @@ def _counted(question: str) -> list[str]:
     """Return the words after "how many" in *question*, the first three: what is counted."""
     *_, asked = _ASKS_HOW_MANY.split(question.lower(), maxsplit=1)
     return words(asked)[:3]
+
+
+def stocks(header: Sequence[str], row: Sequence[str]) -> list[str]:
+    """Return the cells of *row* below a column that says how many there are of what the row names."""
+    return [cell for name, cell in zip(header, row, strict=False) if not _STOCKS.isdisjoint(stems(name))]

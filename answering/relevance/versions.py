@@ -1,8 +1,9 @@
 """Tell the versions of a document apart: what is in force, a draft, or superseded, and which one is asked for."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
+from answering.relevance.entities import names_another
 from answering.text.dates import DATED, YEAR, Date, date_in
 from answering.types import Chunk
 
@@ -122,3 +123,16 @@ def date_of(chunk: Chunk) -> Date:
     own = tuple(map(int, dated.split("-"))) if _ISO.fullmatch(dated) else ()
     inner, outer = (chunk.section or "", chunk.chapter or ""), (chunk.title, chunk.source or "")
     return next(filter(None, (*map(date_in, inner), own, *map(date_in, outer))), ())
+
+
+def distinct(question: str, chunks: Sequence[Chunk], others: Container[str]) -> list[Chunk]:
+    """Leave out near-duplicates of a chunk before them, unless it is about another thing, or they are later."""
+    kept: list[Chunk] = []
+    said: dict[str, Chunk] = {}  # what says the same as a chunk so far, by id: the last one of these
+    for chunk in chunks:
+        if chunk.chunk_id in said and not (chunk.dated and is_later(chunk, said[chunk.chunk_id])):
+            continue
+        kept.append(chunk)
+        if chunk.chunk_id not in others and not names_another(question, chunk.text):
+            said |= dict.fromkeys(chunk.near_duplicates, chunk)
+    return kept

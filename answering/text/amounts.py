@@ -68,6 +68,13 @@ UNITS_BY_NAME: dict[str, tuple[str, float]] = {  # name -> dimension, and factor
 }
 _MONTH = 365.25 / 12 * 86_400  # seconds, on average; four weeks, as people count them, are 8 % less
 UNITS = UNITS_BY_NAME.keys() | _MONTHS.keys() | {"am", "pm"}  # compared as part of an amount, so no names
+_PLURALS = {
+    unit: name for name, unit in sorted(UNITS_BY_NAME.items(), key=lambda pair: len(pair[0])) if name[-1] == "s"
+}
+_IN_FULL = {name: _PLURALS[unit] for name, unit in UNITS_BY_NAME.items() if unit in _PLURALS}
+_IN_FULL |= {"£": "pounds", "gbp": "pounds", "m²": "square metres", "m2": "square metres", "m³": "cubic metres"}
+_IN_FULL |= {"m3": "cubic metres", "t": "tonnes", "kn": "knots", "°c": "degrees Celsius", "°f": "degrees Fahrenheit"}
+_UNIT_OF_COLUMN = re.compile(r"(?<=[(\[])[^\s()\[\]]{1,4}(?=[)\]])|(?<=\s)[^\s()\[\]]{1,4}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +102,11 @@ class Amount:
         """
         is_large = not isinstance(self.value, str) and self.value >= _SCALES["thousand"]
         return self.unit == other.unit and (is_large or self.written != other.written) and self.matches(other)
+
+
+def in_full(column: str) -> str:
+    """Return the name of a *column* with its unit as a word: "Weight (kg)" as "Weight (kilograms)"."""
+    return _UNIT_OF_COLUMN.sub(lambda unit: _IN_FULL.get(unit[0].lower(), unit[0]), column)
 
 
 def _same(one: float | str, other: float | str) -> bool:

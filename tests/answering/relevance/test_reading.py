@@ -89,10 +89,10 @@ async def test_the_version_that_is_asked_for_is_read_first() -> None:
 
 
 class Keeping(Reader):
-    """Keeps the last passage, too."""
+    """Keeps the first passage, too."""
 
     async def read(self, question: str, passage: Passage) -> ReadPassage:
-        self.passage = passage
+        self.passage = vars(self).get("passage", passage)
         return await super().read(question, passage)
 
 

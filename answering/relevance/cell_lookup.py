@@ -1,0 +1,175 @@
+"""Look up a cell of a table: the row by what the question names, the column by the reader.
+
+"How many people fit in coach 22?" has no word of "| 22 | Third-class coach | 1904 | 13.9 | 52 |" below "Seats" but the
+number, and the reader makes little of a row. It is asked of each cell: "The Seats of 22 is 52."
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from answering.ports import PassageReader
+from answering.relevance.entities import LOOKED_UP, UNREAD, names_another
+from answering.relevance.named_things import content
+from answering.relevance.possible_answers import OF_OTHERS, has_kind, lacks_cell
+from answering.relevance.quantities import ASKS_AMOUNT, has_amount
+from answering.relevance.versions import is_later, is_outdated
+from answering.text.amounts import in_full
+from answering.text.blocks import cells, column_names, row_with_column_names, table_header
+from answering.text.context import LONGEST_PASSAGE
+from answering.text.terms import asks_whether
+from answering.types import About, Chunk, Passage, ReadPassage
+
+MAX_TABLES = 3
+"""Tables of which a row is read."""
+MIN_MARGIN = -1.0
+"""Logits over "none of them" from which a cell answers (``docs/relevance.md``, "Cells")."""
+NAME_COLUMNS = 2
+"""Columns at the left in which a part of a cell names the row: "the Albion" the "Albion hand press"."""
+_LETTER = re.compile(r"\b[B-HJ-Z]\b")
+_IS_NAME = re.compile(rf"[^\W\d_]{{2}}|[^\W\d_]-?\d|{_LETTER.pattern}")
+"""A word, a code or a letter, in a cell that names its row; a bare number does so in the first column alone."""
+_NUMBER = re.compile(r"\d+")
+
+
+class NamedRow(NamedTuple):
+    """Sentence ``n`` of ``chunk``: the one row of its table that a question names, by so many ``words``."""
+
+    chunk: Chunk
+    n: int
+    key: str
+    words: int
+
+
+class ReadCell(NamedTuple):
+    """A cell as the reader reads it: logits over "none of them", and its sentence, None where the cell is empty."""
+
+    margin: float
+    sentence: str | None
+
+
+async def look_up(reader: PassageReader, question: str, chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Return those of *chunks* with a row of which a cell answers *question* by the reader, that row marked so.
+
+    Of several only the later ones. Raises ``ReadingFailed``.
+    """
+    found = []
+    for row in named_rows(question, chunks)[:MAX_TABLES]:
+        cell = await _best_cell(reader, question, row)
+        if cell and cell.margin >= MIN_MARGIN and cell.sentence:
+            found.append(_looked_up(row, cell.margin))
+    return [chunk for chunk in found if not any(is_later(other, chunk) for other in found)]
+
+
+def named_rows(question: str, chunks: Sequence[Chunk]) -> list[NamedRow]:
+    """Return the rows that *question* names, one of a table at most: those with the most words of it."""
+    asked = frozenset[str]() if asks_whether(question) else content(question).union(_LETTER.findall(question))
+    tables: dict[tuple[str, str], list[tuple[Chunk, int]]] = {}
+    for chunk in chunks:
+        for n in range(len(chunk.spans)):
+            if (header := table_header(chunk, n)) and not is_outdated(question, chunk):
+                tables.setdefault((chunk.document_id, chunk.sentences[header[0]]), []).append((chunk, n))
+    rows = [row for table in tables.values() if (row := _named_row(asked, table))]
+    rows = [row for row in rows if not _is_of_another(question, row)]
+    most = max((row.words for row in rows), default=0)
+    return [row for row in rows if row.words == most]
+
+
+def _named_row(asked: frozenset[str], table: Sequence[tuple[Chunk, int]]) -> NamedRow | None:
+    """Return the row of *table* that has more words *asked* for than any other; None where no row has.
+
+    They make up a whole cell, or one that names the row has them and no other row. A word of every row counts nothing.
+    """
+    rows = [cells(chunk.sentences[n]) for chunk, n in table]
+    whole = [_union(name for name in map(_words, _names(row)) if name <= asked) for row in rows]
+    parts = frozenset(word for word in asked if not word[0].isdigit())
+    part = [_union(content(name) & parts for name in row[:NAME_COLUMNS] if _IS_NAME.search(name)) for row in rows]
+    counts = Counter(word for mine, some in zip(whole, part, strict=True) for word in mine | some)
+    if len(rows) > 1:
+        counts = Counter({word: count for word, count in counts.items() if count < len(rows)})
+    ranked = []
+    for at, (mine, some) in enumerate(zip(whole, part, strict=True)):
+        names_it = not mine.isdisjoint(counts) or any(counts[word] == 1 for word in some)
+        ranked.append((len((mine | some) & counts.keys()) * names_it, len(mine), at))
+    (words, covered, at), *others = sorted(ranked, reverse=True)
+    if not words or any(other[:2] == (words, covered) for other in others):
+        return None
+    chunk, n = table[at]
+    named = [name for name in _names(rows[at]) if _words(name) <= whole[at] | part[at]]
+    return NamedRow(chunk, n, ", ".join(named or rows[at][:1]), words)
+
+
+def _names(row: Sequence[str]) -> list[str]:
+    """Return the cells of *row* that may name it: the first one, and those with a word."""
+    return [cell for at, cell in enumerate(row) if _words(cell) and (not at or _IS_NAME.search(cell))]
+
+
+def _words(name: str) -> frozenset[str]:
+    """Return the stems of *name*; a single letter, as a size, is one."""
+    return content(name) or frozenset(_LETTER.findall(name))
+
+
+def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
+    return frozenset[str]().union(*sets)
+
+
+def _is_of_another(question: str, row: NamedRow) -> bool:
+    """Whether *row* has not every number that *question* names, or no value where it asks for one."""
+    chunk = row.chunk
+    said = f"{chunk.headings} {chunk.source} {chunk.dated} {row_with_column_names(chunk, row.n)}"
+    numbers = frozenset(_NUMBER.findall(question))
+    lacks_number = not numbers.issubset(_NUMBER.findall(said)) or names_another(question, said)
+    return lacks_number or lacks_cell(question, chunk, row.n)
+
+
+async def _best_cell(reader: PassageReader, question: str, row: NamedRow) -> ReadCell | None:
+    """Return the cell of *row* that answers best, of those that can answer *question*; None for none."""
+    read = []
+    for sentences in _passages(row):
+        passage = Passage.of(row.chunk, [text for text, _ in sentences])
+        reading = await reader.read(question, passage)
+        for (text, is_filled), logit in zip(sentences, reading.sentences, strict=False):
+            if not is_filled or _can_answer(question, text):
+                read.append(ReadCell(logit - reading.null, text if is_filled else None))
+    return max(read, key=lambda cell: cell.margin, default=None)
+
+
+def _passages(row: NamedRow) -> Iterator[list[tuple[str, bool]]]:
+    """Yield the other cells of *row* as sentences, and whether they are filled; as many as are read at once."""
+    (header,) = table_header(row.chunk, row.n)
+    names, values = column_names(row.chunk.sentences[header]), cells(row.chunk.sentences[row.n])
+    values += [""] * (len(names) - len(values))
+    passage: list[tuple[str, bool]] = []
+    for name, value in zip(names, values, strict=False):
+        if not name or (value and value in row.key):
+            continue
+        sentence = f"The {in_full(name)} of {row.key} is {value or '–'}."
+        if sum(len(text) for text, _ in passage) + len(sentence) > LONGEST_PASSAGE:
+            yield passage
+            passage = []
+        passage.append((sentence, bool(value)))
+    if passage:
+        yield passage
+
+
+def _can_answer(question: str, sentence: str) -> bool:
+    """Whether *sentence* is about no other day than *question* asks for, and has an amount or time where it asks."""
+    if ASKS_AMOUNT.search(question) and not has_amount(question, sentence):
+        return False
+    others = any(check(question, sentence) for asks, check in OF_OTHERS if asks.search(question))
+    return not others and has_kind(question, sentence)
+
+
+def _looked_up(row: NamedRow, margin: float) -> Chunk:
+    """Return the chunk of *row* with the row marked and read as one that is looked up, by *margin*."""
+    chunk, n, length = row.chunk, row.n, len(row.chunk.spans)
+    unread = ReadPassage((-UNREAD,) * length, 0.0, -UNREAD)
+    reading = chunk.reading or unread
+    gained = margin + LOOKED_UP
+    sentences, about = [*reading.sentences], [*(chunk.about or (About.UNKNOWN,) * length)]
+    can_answer = [*(chunk.can_answer or (False,) * length)]
+    sentences[n], about[n], can_answer[n] = reading.null + gained, About.LOOKED_UP, True
+    reading = replace(reading, sentences=tuple(sentences), answerable=max(reading.answerable, gained))
+    return replace(chunk, reading=reading, about=tuple(about), can_answer=tuple(can_answer))
