@@ -18,7 +18,8 @@ MAX_FILE_BYTES, MAX_ROWS_BYTES = 50 * 1024 * 1024, 256 * 1024 * 1024
 """Largest file that is one document, and largest file of rows."""
 _MODULES = {
     **{f".{name}": name for name in ("rst", "html", "pdf", "docx", "pptx", "xlsx", "epub", "eml", "odt", "rtf")},
-    **dict.fromkeys((".md", ".markdown"), "markdown"),
+    **dict.fromkeys((".md", ".markdown", ".mkd", ".mdown", ".qmd", ".rmd"), "markdown"),
+    ".mdx": "mdx",
     **dict.fromkeys((".txt", ".text"), "text"),
     **dict.fromkeys((".htm", ".xhtml"), "html"),
     **dict.fromkeys((".csv", ".tsv", ".tab"), "csv_file"),

@@ -44,6 +44,15 @@ def test_rst_nested_deeply(text: str, tmp_path: Path) -> None:
     assert load(path)
 
 
+@pytest.mark.parametrize(
+    "text", ["{" * DEEP, "{}" * DEEP, "<A " * DEEP, '<A b="' * DEEP, "$" * DEEP, "`" * DEEP, "\n\nimport a\n" * DEEP]
+)
+def test_mdx_nested_deeply(text: str, tmp_path: Path) -> None:
+    """Braces, tags, formulas and scripts without end are read, or said to be empty."""
+    (path := tmp_path / "a.mdx").write_text(text)
+    assert load(path)
+
+
 def test_json_nested_deeply(tmp_path: Path) -> None:
     """A row of fifty thousand brackets is a broken row."""
     (path := tmp_path / "a.jsonl").write_text("[" * DEEP + "]" * DEEP + "\n")
