@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise, product
 from typing import NamedTuple
 
 from answering.ports import PassageReader
@@ -19,7 +20,7 @@ from answering.relevance.versions import is_later, is_outdated
 from answering.text.amounts import in_full
 from answering.text.blocks import cells, column_names, row_with_column_names, table_header
 from answering.text.context import LONGEST_PASSAGE
-from answering.text.terms import asks_whether
+from answering.text.terms import asks_whether, stems
 from answering.types import About, Chunk, Passage, ReadPassage
 
 MAX_TABLES = 3
@@ -32,6 +33,9 @@ _LETTER = re.compile(r"\b[B-HJ-Z]\b")
 _IS_NAME = re.compile(rf"[^\W\d_]{{2}}|[^\W\d_]-?\d|{_LETTER.pattern}")
 """A word, a code or a letter, in a cell that names its row; a bare number does so in the first column alone."""
 _NUMBER = re.compile(r"\d+")
+
+
+Pairs = frozenset[tuple[str, str]]
 
 
 class NamedRow(NamedTuple):
@@ -71,19 +75,21 @@ def named_rows(question: str, chunks: Sequence[Chunk]) -> list[NamedRow]:
         for n in range(len(chunk.spans)):
             if (header := table_header(chunk, n)) and not is_outdated(question, chunk):
                 tables.setdefault((chunk.document_id, chunk.sentences[header[0]]), []).append((chunk, n))
-    rows = [row for table in tables.values() if (row := _named_row(asked, table))]
+    pairs = frozenset(pairwise(stems(question)))
+    rows = [row for table in tables.values() if (row := _named_row(asked, pairs, table))]
     rows = [row for row in rows if not _is_of_another(question, row)]
     most = max((row.words for row in rows), default=0)
     return [row for row in rows if row.words == most]
 
 
-def _named_row(asked: frozenset[str], table: Sequence[tuple[Chunk, int]]) -> NamedRow | None:
+def _named_row(asked: frozenset[str], pairs: Pairs, table: Sequence[tuple[Chunk, int]]) -> NamedRow | None:
     """Return the row of *table* that has more words *asked* for than any other; None where no row has.
 
     They make up a whole cell, or one that names the row has them and no other row. A word of every row counts nothing.
     """
     rows = [cells(chunk.sentences[n]) for chunk, n in table]
-    whole = [_union(name for name in map(_words, _names(row)) if name <= asked) for row in rows]
+    names = [_names(chunk, n, pairs) for chunk, n in table]
+    whole = [_union(name for name in map(_words, own) if name <= asked) for own in names]
     parts = frozenset(word for word in asked if not word[0].isdigit())
     part = [_union(content(name) & parts for name in row[:NAME_COLUMNS] if _IS_NAME.search(name)) for row in rows]
     counts = Counter(word for mine, some in zip(whole, part, strict=True) for word in mine | some)
@@ -97,13 +103,22 @@ def _named_row(asked: frozenset[str], table: Sequence[tuple[Chunk, int]]) -> Nam
     if not words or any(other[:2] == (words, covered) for other in others):
         return None
     chunk, n = table[at]
-    named = [name for name in _names(rows[at]) if _words(name) <= whole[at] | part[at]]
+    named = [name for name in names[at] if _words(name) <= whole[at] | part[at]]
     return NamedRow(chunk, n, ", ".join(named or rows[at][:1]), words)
 
 
-def _names(row: Sequence[str]) -> list[str]:
-    """Return the cells of *row* that may name it: the first one, and those with a word."""
-    return [cell for at, cell in enumerate(row) if _words(cell) and (not at or _IS_NAME.search(cell))]
+def _names(chunk: Chunk, n: int, pairs: Pairs) -> list[str]:
+    """Return the cells that may name row *n*: the first, those with a word, and numbers after the name of their column.
+
+    *pairs* are the neighbouring words of the question, as stems: "socket 3".
+    """
+    (header,) = table_header(chunk, n)
+    columns = zip(column_names(chunk.sentences[header]), cells(chunk.sentences[n]), strict=False)
+    return [
+        cell
+        for at, (column, cell) in enumerate(columns)
+        if _words(cell) and (not at or _IS_NAME.search(cell) or not pairs.isdisjoint(product(stems(column), [cell])))
+    ]
 
 
 def _words(name: str) -> frozenset[str]:
@@ -156,7 +171,7 @@ def _passages(row: NamedRow) -> Iterator[list[tuple[str, bool]]]:
 
 def _can_answer(question: str, sentence: str) -> bool:
     """Whether *sentence* is about no other day than *question* asks for, and has an amount or time where it asks."""
-    if ASKS_AMOUNT.search(question) and not has_amount(question, sentence):
+    if ASKS_AMOUNT.search(question) and not has_amount(question, f"| {sentence}"):  # the unit may be left out
         return False
     others = any(check(question, sentence) for asks, check in OF_OTHERS if asks.search(question))
     return not others and has_kind(question, sentence)
