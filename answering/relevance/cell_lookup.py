@@ -20,13 +20,17 @@ from answering.relevance.versions import is_later, is_outdated
 from answering.text.amounts import in_full
 from answering.text.blocks import cells, column_names, row_with_column_names, table_header
 from answering.text.context import LONGEST_PASSAGE
-from answering.text.terms import asks_whether, stems
+from answering.text.terms import asks_whether, is_content, stem, stems, words
 from answering.types import About, Chunk, Passage, ReadPassage
 
 MAX_TABLES = 3
 """Tables of which a row is read."""
 MIN_MARGIN = -1.0
 """Logits over "none of them" from which a cell answers (``docs/relevance.md``, "Cells")."""
+MIN_NAMED = -4.0
+"""The same below the one column that the question names."""
+MIN_SHORTENED = 3
+"""Letters of the beginning of a word that stands for it in the name of a column: "disc", "press."."""
 NAME_COLUMNS = 2
 """Columns at the left in which a part of a cell names the row: "the Albion" the "Albion hand press"."""
 _LETTER = re.compile(r"\b[B-HJ-Z]\b")
@@ -47,11 +51,12 @@ class NamedRow(NamedTuple):
     words: int
 
 
-class ReadCell(NamedTuple):
-    """A cell as the reader reads it: logits over "none of them", and its sentence, None where the cell is empty."""
+class Cell(NamedTuple):
+    """A cell of a named row as a sentence; ``shared`` words of its column's name are words of the question."""
 
-    margin: float
-    sentence: str | None
+    sentence: str
+    is_filled: bool
+    shared: int
 
 
 async def look_up(reader: PassageReader, question: str, chunks: Sequence[Chunk]) -> list[Chunk]:
@@ -61,9 +66,9 @@ async def look_up(reader: PassageReader, question: str, chunks: Sequence[Chunk])
     """
     found = []
     for row in named_rows(question, chunks)[:MAX_TABLES]:
-        cell = await _best_cell(reader, question, row)
-        if cell and cell.margin >= MIN_MARGIN and cell.sentence:
-            found.append(_looked_up(row, cell.margin))
+        margin = await _margin(reader, question, row)
+        if margin is not None:
+            found.append(_looked_up(row, margin))
     return [chunk for chunk in found if not any(is_later(other, chunk) for other in found)]
 
 
@@ -76,8 +81,8 @@ def named_rows(question: str, chunks: Sequence[Chunk]) -> list[NamedRow]:
             if (header := table_header(chunk, n)) and not is_outdated(question, chunk):
                 tables.setdefault((chunk.document_id, chunk.sentences[header[0]]), []).append((chunk, n))
     pairs = frozenset(pairwise(stems(question)))
-    rows = [row for table in tables.values() if (row := _named_row(asked, pairs, table))]
-    rows = [row for row in rows if not _is_of_another(question, row)]
+    named = [row for table in tables.values() if (row := _named_row(asked, pairs, table))]
+    rows = [row for row in named if not _is_of_another(question, row)]
     most = max((row.words for row in rows), default=0)
     return [row for row in rows if row.words == most]
 
@@ -134,39 +139,64 @@ def _is_of_another(question: str, row: NamedRow) -> bool:
     """Whether *row* has not every number that *question* names, or no value where it asks for one."""
     chunk = row.chunk
     said = f"{chunk.headings} {chunk.source} {chunk.dated} {row_with_column_names(chunk, row.n)}"
-    numbers = frozenset(_NUMBER.findall(question))
-    lacks_number = not numbers.issubset(_NUMBER.findall(said)) or names_another(question, said)
-    return lacks_number or lacks_cell(question, chunk, row.n)
+    lacks_number = not frozenset(_NUMBER.findall(question)).issubset(_NUMBER.findall(said))
+    return lacks_number or names_another(question, said) or lacks_cell(question, chunk, row.n)
 
 
-async def _best_cell(reader: PassageReader, question: str, row: NamedRow) -> ReadCell | None:
-    """Return the cell of *row* that answers best, of those that can answer *question*; None for none."""
-    read = []
-    for sentences in _passages(row):
-        passage = Passage.of(row.chunk, [text for text, _ in sentences])
-        reading = await reader.read(question, passage)
-        for (text, is_filled), logit in zip(sentences, reading.sentences, strict=False):
-            if not is_filled or _can_answer(question, text):
-                read.append(ReadCell(logit - reading.null, text if is_filled else None))
-    return max(read, key=lambda cell: cell.margin, default=None)
+async def _margin(reader: PassageReader, question: str, row: NamedRow) -> float | None:
+    """Return the logits over "none of them" by which a cell of *row* answers *question*; None where none does.
+
+    Below a column of which the question has more words than of any other, the cell needs less of the reader.
+    """
+    cells_of_row = _cells(question, row)
+    read: list[tuple[float, Cell]] = []
+    for part in _parts(cells_of_row):
+        reading = await reader.read(question, Passage.of(row.chunk, [cell.sentence for cell in part]))
+        read += [(logit - reading.null, cell) for logit, cell in zip(reading.sentences, part, strict=False)]
+    read = [(margin, cell) for margin, cell in read if not cell.is_filled or _can_answer(question, cell.sentence)]
+    if not read:
+        return None
+    margin, best = max(read, key=lambda pair: pair[0])
+    if not best.is_filled or margin >= MIN_MARGIN:
+        return margin if best.is_filled else None
+    most = max(cell.shared for cell in cells_of_row)
+    named = [cell for cell in cells_of_row if cell.shared == most > 0]
+    return MIN_MARGIN if any([cell] == named and cell.is_filled and low >= MIN_NAMED for low, cell in read) else None
 
 
-def _passages(row: NamedRow) -> Iterator[list[tuple[str, bool]]]:
-    """Yield the other cells of *row* as sentences, and whether they are filled; as many as are read at once."""
+def _cells(question: str, row: NamedRow) -> list[Cell]:
+    """Return the cells of *row* beside its key, "The Weight (kilograms) of K6 is 9.7.", an empty one with a dash."""
     (header,) = table_header(row.chunk, row.n)
     names, values = column_names(row.chunk.sentences[header]), cells(row.chunk.sentences[row.n])
     values += [""] * (len(names) - len(values))
-    passage: list[tuple[str, bool]] = []
-    for name, value in zip(names, values, strict=False):
-        if not name or (value and value in row.key):
-            continue
-        sentence = f"The {in_full(name)} of {row.key} is {value or '–'}."
-        if sum(len(text) for text, _ in passage) + len(sentence) > LONGEST_PASSAGE:
-            yield passage
-            passage = []
-        passage.append((sentence, bool(value)))
-    if passage:
-        yield passage
+    asked = [word for word in words(question) if is_content(word) and word not in words(row.key)]
+    return [
+        Cell(f"The {in_full(name)} of {row.key} is {value or '–'}.", bool(value), _shared(in_full(name), asked))
+        for name, value in zip(names, values, strict=False)
+        if name and not (value and value in row.key)
+    ]
+
+
+def _shared(name: str, asked: Sequence[str]) -> int:
+    """Return how many words of a column's *name* are *asked*, or begin a word that is: "disc" of "discount"."""
+    known = frozenset(map(stem, asked))
+    content_words = [word for word in words(name) if is_content(word) and not word[0].isdigit()]
+    return sum(
+        stem(word) in known or (len(word) >= MIN_SHORTENED and any(other.startswith(word) for other in asked))
+        for word in content_words
+    )
+
+
+def _parts(row: Sequence[Cell]) -> Iterator[list[Cell]]:
+    """Yield the cells of *row*, as many as are read at once."""
+    part: list[Cell] = []
+    for cell in row:
+        if part and sum(len(other.sentence) for other in part) + len(cell.sentence) > LONGEST_PASSAGE:
+            yield part
+            part = []
+        part.append(cell)
+    if part:
+        yield part
 
 
 def _can_answer(question: str, sentence: str) -> bool:

@@ -32,6 +32,13 @@ STOCK = """| Item | Size | Colour | Qty |
 | Fleece | L | blue | 6 |
 | Apron | L | blue | 9 |"""
 
+BOILER = """| Item | PB 16 | PB 24 |
+|---|---|---|
+| Nominal output | 16 kW | 24 kW |
+| Minimum output | 4.8 kW | 7.2 kW |
+| Maximum operating pressure | 3 bar | 3 bar |
+| Capacity of ash box | 18 litres | 24 litres |"""
+
 
 @pytest.fixture(scope="module")
 def reader() -> Iterator[OnnxReader]:
@@ -70,6 +77,7 @@ def rows_marked(chunks: list[Chunk]) -> list[str]:
         ("Where do I find the green barn paint?", "| Barn paint | matt | green"),
         ("What do I pay for barn paint in red with a gloss finish?", "| Barn paint | gloss | red"),
         ("How many fleeces do we have in M and grey?", "| Fleece | M | grey"),
+        ("When was the last maintenance service of the harbour shuttle?", "| 7 |"),
     ],
 )
 async def test_a_cell_is_looked_up(reader: OnnxReader, question: str, row: str) -> None:
@@ -96,6 +104,27 @@ async def test_a_cell_is_looked_up(reader: OnnxReader, question: str, row: str) 
 async def test_what_is_not_in_the_table_is_not_looked_up(reader: OnnxReader, question: str) -> None:
     """No row, no column, no value, or more rows than one: nothing is certain. Nor is what asks for a yes or no."""
     assert not await look_up(reader, question, CHUNKS)
+
+
+@pytest.mark.parametrize(
+    ("question", "row"),
+    [
+        ("What is the nominal output of the PB 24?", "| Nominal output"),
+        ("What is the maximum operating pressure of the boiler?", "| Maximum operating pressure"),
+        ("ash box capacity PB 16", "| Capacity of ash box"),
+        ("How much is the minimum output of the PB 16?", "| Minimum output"),
+        ("Where is the ash box?", None),
+        ("Who empties the ash box?", None),
+        ("What is the nominal output of the turbine?", None),
+        ("Which inspector certified the guarantee of the PB 24's nominal output in Hamburg?", None),
+    ],
+)
+async def test_a_property_of_several_models_is_looked_up(reader: OnnxReader, question: str, row: str | None) -> None:
+    """Where each row is a property, and each column a model; a place, a person or another thing is none of them."""
+    boiler = chunk_of("Manual of the boiler PB 16 and PB 24", BOILER)
+    assert [text.startswith(row or "") for text in rows_marked(await look_up(reader, question, [boiler]))] == [True] * (
+        row is not None
+    )
 
 
 async def test_of_two_versions_of_a_table_the_later_is_looked_up(reader: OnnxReader) -> None:
