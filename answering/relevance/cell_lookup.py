@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import islice, pairwise, product
 from typing import NamedTuple
 
 from answering.ports import PassageReader
@@ -23,8 +23,8 @@ from answering.text.context import LONGEST_PASSAGE
 from answering.text.terms import asks_whether, is_content, stem, stems, words
 from answering.types import About, Chunk, Passage, ReadPassage
 
-MAX_TABLES = 3
-"""Tables of which a row is read."""
+MAX_TABLES, MAX_PARTS = 3, 3
+"""Tables of which a row is read, and passages that its cells make up, at most."""
 MIN_MARGIN = -1.0
 """Logits over "none of them" from which a cell answers (``docs/relevance.md``, "Cells")."""
 MIN_NAMED = -4.0
@@ -150,7 +150,7 @@ async def _margin(reader: PassageReader, question: str, row: NamedRow) -> float 
     """
     cells_of_row = _cells(question, row)
     read: list[tuple[float, Cell]] = []
-    for part in _parts(cells_of_row):
+    for part in islice(_parts(cells_of_row), MAX_PARTS):
         reading = await reader.read(question, Passage.of(row.chunk, [cell.sentence for cell in part]))
         read += [(logit - reading.null, cell) for logit, cell in zip(reading.sentences, part, strict=False)]
     read = [(margin, cell) for margin, cell in read if not cell.is_filled or _can_answer(question, cell.sentence)]
