@@ -135,7 +135,7 @@ def test_another_collection_is_its_own_and_a_terminal_sees_a_bar(docs: Path) -> 
 
 def test_the_summary_ends_with_what_was_not_read_and_why(docs: Path) -> None:
     """A table names skipped files, parts left out of a file, and the files of other types but hidden ones."""
-    for name in ("a.mdx", "b.MDX", "old.doc", ".hidden.doc", ".git/c.mdx", "node_modules/d.mdx"):
+    for name in ("a.dwg", "b.DWG", "old.doc", ".hidden.doc", ".git/c.dwg", "node_modules/d.dwg"):
         (docs / name).parent.mkdir(exist_ok=True)
         (docs / name).write_text("x")
     (docs / "empty.md").touch()
@@ -145,11 +145,11 @@ def test_the_summary_ends_with_what_was_not_read_and_why(docs: Path) -> None:
         "file why",
         "skipped empty.md empty",
         "left out prices.csv line 3 left out: it has more cells than the header",
-        "not read a.mdx (2 .mdx) no loader reads this type",
+        "not read a.dwg (2 .dwg) no loader reads this type",
         "not read old.doc (1 .doc) save it in the current format, .docx",
     ]
     report = json.loads(ingest(docs, "--json").stdout)
-    assert [(row["suffix"], row["files"]) for row in report["unread"]] == [(".mdx", 2), (".doc", 1)]
+    assert [(row["suffix"], row["files"]) for row in report["unread"]] == [(".dwg", 2), (".doc", 1)]
 
 
 def test_what_was_deleted_by_hand_comes_back_where_that_is_asked_for(docs: Path) -> None:
