@@ -27,7 +27,7 @@ MAX_TABLES, MAX_PARTS = 3, 3
 """Tables of which a row is read, and passages that its cells make up, at most."""
 MIN_MARGIN = -1.0
 """Logits over "none of them" from which a cell answers (``docs/relevance.md``, "Cells")."""
-MIN_NAMED = -4.0
+MIN_NAMED = -6.0
 """The same below the one column that the question names."""
 MIN_SHORTENED = 3
 """Letters of the beginning of a word that stands for it in the name of a column: "disc", "press."."""
