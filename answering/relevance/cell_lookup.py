@@ -35,27 +35,26 @@ NAME_COLUMNS = 2
 """Columns at the left in which a part of a cell names the row: "the Albion" the "Albion hand press"."""
 _LETTER = re.compile(r"\b[B-HJ-Z]\b")
 _IS_NAME = re.compile(rf"[^\W\d_]{{2}}|[^\W\d_]-?\d|{_LETTER.pattern}")
-"""A word, a code or a letter, in a cell that names its row; a bare number does so in the first column alone."""
+"""A word, a code or a letter: a cell with one may name its row. ``_names`` adds numbers."""
 _NUMBER = re.compile(r"\d+")
-
-
 Pairs = frozenset[tuple[str, str]]
 
 
 class NamedRow(NamedTuple):
-    """Sentence ``n`` of ``chunk``: the one row of its table that a question names, by so many ``words``."""
+    """Sentence ``n`` of ``chunk``, the row of its table that ``words`` words of a question name, in ``columns``."""
 
     chunk: Chunk
     n: int
-    key: str
+    columns: tuple[int, ...]
     words: int
 
 
 class Cell(NamedTuple):
-    """A cell of a named row as a sentence; ``shared`` words of its column's name are words of the question."""
+    """A cell of a named row, and the sentence it makes; ``shared`` words of its column are words of the question."""
 
+    column: str
+    value: str
     sentence: str
-    is_filled: bool
     shared: int
 
 
@@ -94,7 +93,7 @@ def _named_row(asked: frozenset[str], pairs: Pairs, table: Sequence[tuple[Chunk,
     """
     rows = [cells(chunk.sentences[n]) for chunk, n in table]
     names = [_names(chunk, n, pairs) for chunk, n in table]
-    whole = [_union(name for name in map(_words, own) if name <= asked) for own in names]
+    whole = [_union(name for name in map(_words, own.values()) if name <= asked) for own in names]
     parts = frozenset(word for word in asked if not word[0].isdigit())
     part = [_union(content(name) & parts for name in row[:NAME_COLUMNS] if _IS_NAME.search(name)) for row in rows]
     counts = Counter(word for mine, some in zip(whole, part, strict=True) for word in mine | some)
@@ -108,22 +107,22 @@ def _named_row(asked: frozenset[str], pairs: Pairs, table: Sequence[tuple[Chunk,
     if not words or any(other[:2] == (words, covered) for other in others):
         return None
     chunk, n = table[at]
-    named = [name for name in names[at] if _words(name) <= whole[at] | part[at]]
-    return NamedRow(chunk, n, ", ".join(named or rows[at][:1]), words)
+    named = [column for column, name in names[at].items() if _words(name) <= whole[at] | part[at]]
+    return NamedRow(chunk, n, tuple(named or [0]), words)
 
 
-def _names(chunk: Chunk, n: int, pairs: Pairs) -> list[str]:
-    """Return the cells that may name row *n*: the first, those with a word, and numbers after the name of their column.
+def _names(chunk: Chunk, n: int, pairs: Pairs) -> dict[int, str]:
+    """Return the cells that may name row *n*, by column: the first, those with a word, and numbers after their column.
 
     *pairs* are the neighbouring words of the question, as stems: "socket 3".
     """
     (header,) = table_header(chunk, n)
     columns = zip(column_names(chunk.sentences[header]), cells(chunk.sentences[n]), strict=False)
-    return [
-        cell
+    return {
+        at: cell
         for at, (column, cell) in enumerate(columns)
         if _words(cell) and (not at or _IS_NAME.search(cell) or not pairs.isdisjoint(product(stems(column), [cell])))
-    ]
+    }
 
 
 def _words(name: str) -> frozenset[str]:
@@ -153,15 +152,15 @@ async def _margin(reader: PassageReader, question: str, row: NamedRow) -> float 
     for part in islice(_parts(cells_of_row), MAX_PARTS):
         reading = await reader.read(question, Passage.of(row.chunk, [cell.sentence for cell in part]))
         read += [(logit - reading.null, cell) for logit, cell in zip(reading.sentences, part, strict=False)]
-    read = [(margin, cell) for margin, cell in read if not cell.is_filled or _can_answer(question, cell.sentence)]
-    if not read:
+    read = [(margin, cell) for margin, cell in read if not cell.value or _can_answer(question, cell)]
+    margin, best = max(read, key=lambda pair: pair[0], default=(-UNREAD, None))
+    if best is None or not best.value:
         return None
-    margin, best = max(read, key=lambda pair: pair[0])
-    if not best.is_filled or margin >= MIN_MARGIN:
-        return margin if best.is_filled else None
+    if margin >= MIN_MARGIN:
+        return margin
     most = max(cell.shared for cell in cells_of_row)
     named = [cell for cell in cells_of_row if cell.shared == most > 0]
-    return MIN_MARGIN if any([cell] == named and cell.is_filled and low >= MIN_NAMED for low, cell in read) else None
+    return MIN_MARGIN if any([cell] == named and cell.value and low >= MIN_NAMED for low, cell in read) else None
 
 
 def _cells(question: str, row: NamedRow) -> list[Cell]:
@@ -169,11 +168,12 @@ def _cells(question: str, row: NamedRow) -> list[Cell]:
     (header,) = table_header(row.chunk, row.n)
     names, values = column_names(row.chunk.sentences[header]), cells(row.chunk.sentences[row.n])
     values += [""] * (len(names) - len(values))
-    asked = [word for word in words(question) if is_content(word) and word not in words(row.key)]
+    key = ", ".join(values[at] for at in row.columns)
+    asked = [word for word in words(question) if is_content(word) and word not in words(key)]
     return [
-        Cell(f"The {in_full(name)} of {row.key} is {value or '–'}.", bool(value), _shared(in_full(name), asked))
-        for name, value in zip(names, values, strict=False)
-        if name and not (value and value in row.key)
+        Cell(name, value, f"The {in_full(name)} of {key} is {value or '–'}.", _shared(in_full(name), asked))
+        for at, (name, value) in enumerate(zip(names, values, strict=False))
+        if name and at not in row.columns
     ]
 
 
@@ -199,19 +199,19 @@ def _parts(row: Sequence[Cell]) -> Iterator[list[Cell]]:
         yield part
 
 
-def _can_answer(question: str, sentence: str) -> bool:
-    """Whether *sentence* is about no other day than *question* asks for, and has an amount or time where it asks."""
-    if ASKS_AMOUNT.search(question) and not has_amount(question, f"| {sentence}"):  # the unit may be left out
+def _can_answer(question: str, cell: Cell) -> bool:
+    """Whether *cell* is about no other day than *question* asks for, and has an amount or time where it asks."""
+    if ASKS_AMOUNT.search(question) and not has_amount(question, f"| {cell.value}"):  # its unit may stand elsewhere
         return False
-    others = any(check(question, sentence) for asks, check in OF_OTHERS if asks.search(question))
-    return not others and has_kind(question, sentence)
+    said = f"{cell.column}: {cell.value}"
+    others = any(check(question, said) for asks, check in OF_OTHERS if asks.search(question))
+    return not others and has_kind(question, said)
 
 
 def _looked_up(row: NamedRow, margin: float) -> Chunk:
     """Return the chunk of *row* with the row marked and read as one that is looked up, by *margin*."""
     chunk, n, length = row.chunk, row.n, len(row.chunk.spans)
-    unread = ReadPassage((-UNREAD,) * length, 0.0, -UNREAD)
-    reading = chunk.reading or unread
+    reading = chunk.reading or ReadPassage((-UNREAD,) * length, 0.0, -UNREAD)
     gained = margin + LOOKED_UP
     sentences, about = [*reading.sentences], [*(chunk.about or (About.UNKNOWN,) * length)]
     can_answer = [*(chunk.can_answer or (False,) * length)]

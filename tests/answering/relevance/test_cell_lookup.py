@@ -127,6 +127,15 @@ async def test_a_property_of_several_models_is_looked_up(reader: OnnxReader, que
     )
 
 
+async def test_a_value_that_is_part_of_the_name_is_read_too(reader: OnnxReader) -> None:
+    """Of boat 22, which has 2 seats; its maker, who has no number, is none of how many."""
+    boats = "| Boat | Maker | Seats |\n|---|---|---|\n| 22 | Ashbury | 2 |\n| 31 | Tarn | 4 |"
+    (row,) = rows_marked(await look_up(reader, "How many people fit in boat 22?", [chunk_of("Boats", boats)]))
+    assert row.startswith("| 22 |")
+    unseated = boats.replace("| Seats |", "| Colour |").replace("| 2 |", "| red |").replace("| 4 |", "| blue |")
+    assert not await look_up(reader, "How many people fit in boat 22?", [chunk_of("Boats", unseated)])
+
+
 async def test_of_two_versions_of_a_table_the_later_is_looked_up(reader: OnnxReader) -> None:
     """Both name the paint; what was superseded is not even read."""
     question = "What do I pay for floor varnish?"
