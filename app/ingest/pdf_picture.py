@@ -124,4 +124,4 @@ def main() -> None:
     limit_memory()
     request = orjson.loads(sys.stdin.buffer.read())
     picture = draw_page(Path(request["path"]), request["page"], request["quote"])
-    sys.stdout.buffer.write(b"%d %d\n%s" % (picture.page, picture.marks, picture.png))
+    sys.stdout.buffer.write(b"%d %d %d\n%s" % (picture.page, picture.marks, len(picture.png), picture.png))

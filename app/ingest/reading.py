@@ -6,28 +6,25 @@ file alone. One process reads file after file. Requests are JSON lines on standa
 """
 
 import asyncio
-import json
 import logging
 import resource
 import sys
 import traceback
-from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import orjson
 
 from app.ingest.documents import LoadedDocument, SkippedFile, SplitDocument
 from app.ingest.find import FoundFile
+from app.ingest.forked import FORK_SERVER, ForkedProcess
 from app.ingest.loaders.table import ON_PROGRESS, ROWS, load_file
 from app.ingest.split import split_document
 
-START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-"""A process finds modules where this one does, and does not run the user's script again."""
-READ = START + "from app.ingest.reading import serve; serve()"
-DRAW = START + "from app.ingest.pdf_picture import main; main()"
+READ = "from app.ingest.reading import serve; serve()"
+DRAW = "from app.ingest.pdf_picture import main; main()"
 SECONDS_PER_FILE = 60.0
 SECONDS_PER_MEGABYTE = 10.0
 """Time limit of a file's next document, or of its next sign that it is read: the sum, by the file's size."""
@@ -50,7 +47,7 @@ class FileReaderProcess(AbstractAsyncContextManager["FileReaderProcess"]):
 
     def __init__(self, seconds_per_file: float = SECONDS_PER_FILE, program: str = READ) -> None:
         self.seconds_per_file = seconds_per_file
-        self.process: Process | None = None
+        self.process: ForkedProcess | None = None
         self._program = program
 
     async def __aexit__(self, *_error: object) -> None:
@@ -88,19 +85,16 @@ class FileReaderProcess(AbstractAsyncContextManager["FileReaderProcess"]):
 
     async def _ask(self, file: FoundFile) -> asyncio.StreamReader:
         """Send the request, starting a process if needed; return the stream of answers."""
-        if self.process is None or self.process.returncode is not None:
-            self.process = await _started(self._program, start_new_session=True, limit=MAX_ANSWER_BYTES)
-        assert self.process.stdin
-        assert self.process.stdout
-        self.process.stdin.write(orjson.dumps({"path": str(file.path.absolute()), "source": file.source}) + b"\n")
-        return self.process.stdout
+        if self.process is None or self.process.has_ended:
+            self.process = await FORK_SERVER.start(self._program, MAX_ANSWER_BYTES)
+        request = {"path": str(file.path.absolute()), "source": file.source}
+        self.process.requests.write(orjson.dumps(request) + b"\n")
+        return self.process.answers
 
     async def _end(self) -> None:
         process, self.process = self.process, None
         if process is not None:
-            if process.returncode is None:
-                process.kill()
-            await process.communicate()
+            await process.end()
 
 
 class PagePicture(NamedTuple):
@@ -120,28 +114,19 @@ class PagePictures:
     async def draw(self, path: Path, page: int, quote: str) -> PagePicture | None:
         """Return what ``pdf_picture.draw_page`` returns; None where it fails or takes too long."""
         async with self._drawing:
-            process = await _started(DRAW)
-            request = orjson.dumps({"path": str(path), "page": page, "quote": quote})
+            process = await FORK_SERVER.start(DRAW, MAX_ANSWER_BYTES)
             try:
+                process.requests.write(orjson.dumps({"path": str(path), "page": page, "quote": quote}))
+                process.requests.write_eof()
                 async with asyncio.timeout(MAX_PICTURE_SECONDS):
-                    drawn, _ = await process.communicate(request)
+                    drawn = await process.answers.read()
             except TimeoutError:
                 return None
             finally:
-                if process.returncode is None:
-                    process.kill()
-                    await process.wait()
-        if process.returncode:
-            return None
+                await process.end()
         numbers, _, png = drawn.partition(b"\n")
-        number, marks = map(int, numbers.split())
-        return PagePicture(png, number, marks)
-
-
-async def _started(program: str, **options: Any) -> Process:
-    return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", program, json.dumps(sys.path)), stdin=PIPE, stdout=PIPE, stderr=DEVNULL, **options
-    )
+        number, marks, length = map(int, numbers.split() or (0, 0, -1))
+        return PagePicture(png, number, marks) if len(png) == length else None
 
 
 def serve() -> None:

@@ -153,7 +153,7 @@ def _may_follow(button: Tag, tag: Tag) -> bool:
 
 def _tab_panels(root: Tag) -> dict[int, Tag]:
     """Return the panel of each tab, by its identity: that with its name, else that of its number if each has one."""
-    tabs, panels = root.select("[role=tab]"), root.select("[role=tabpanel]")
+    tabs, panels = root.find_all(role="tab"), root.find_all(role="tabpanel")
     by_name = {str(panel.get("aria-label")): panel for panel in reversed(panels)}
     numbered = dict(zip(map(id, tabs), panels, strict=True)) if len(tabs) == len(panels) else {}
     named = {id(tab): by_name[label] for tab in tabs if (label := " ".join(inline_text(tab).split())) in by_name}

@@ -312,8 +312,10 @@ async def test_an_ingest_that_is_given_up_leaves_nothing_under_way(
     """Cancelled in the middle: no reader process and no write goes on, and the next run completes it."""
     rows = [f'{{"document_id": "d{n}", "chunk_id": "c{n}", "text": "Row {n} tells of carts."}}\n' for n in range(400)]
     (path := tmp_path / "rows.jsonl").write_text("".join(rows))
+    (first := tmp_path / "first.txt").write_text("Hello there.")
+    await ingest_into(CollectionWriter(store, embeddings, MODEL), [first])  # starts the process that forks the readers
     halfway = asyncio.Event()
-    before = psutil.Process().children()
+    before = psutil.Process().children(recursive=True)
 
     def watch(progress: Progress) -> None:
         if progress.chunks:
@@ -325,10 +327,10 @@ async def test_an_ingest_that_is_given_up_leaves_nothing_under_way(
     with pytest.raises(asyncio.CancelledError):
         await running
     left = await store.acount()
-    assert set(psutil.Process().children()) <= set(before)
+    assert set(psutil.Process().children(recursive=True)) <= set(before)
     assert await store.acount() == left
     report = await ingest_into(CollectionWriter(store, embeddings, MODEL), [path])
-    assert (report.unchanged + report.added, await store.acount()) == (400, 400)
+    assert (report.unchanged + report.added, await store.acount()) == (400, 401)
     assert report.unchanged > 0
 
 
