@@ -63,11 +63,11 @@ class ForkServer:
         atexit.register(self.close)
 
     async def start(self, program: str, limit: int) -> ForkedProcess:
-        """Run *program*, with the modules and the environment of this process; an answer has *limit* bytes at most.
+        """Run *program*, with the modules of this process; an answer has *limit* bytes at most.
 
         Raises ``OSError`` where no process can be started.
         """
-        setup = {"program": program, "path": sys.path, "environment": dict(os.environ)}
+        setup = {"program": program, "path": sys.path}
         for _ in range(STARTS):
             answers, requests = await asyncio.open_connection(sock=self._fork(), limit=limit)
             requests.write(json.dumps(setup).encode() + b"\n")
@@ -124,8 +124,6 @@ def _run(descriptor: int) -> None:
         os.dup2(descriptor, standard)
     os.close(descriptor)
     setup = json.loads(sys.stdin.buffer.readline(MAX_SETUP_BYTES))
-    os.environ.clear()
-    os.environ.update(setup["environment"])
     sys.path[:] = setup["path"]
     sys.stdout.buffer.write(b"%d\n" % os.getpid())
     sys.stdout.buffer.flush()

@@ -76,7 +76,7 @@ class FileReaderProcess(AbstractAsyncContextManager["FileReaderProcess"]):
                     yield SkippedFile(path=file.source, reason=reason, rows_lost=suffix in ROWS)
         except TimeoutError:
             reason = f"timed out after {limit:.0f} s"
-        except asyncio.IncompleteReadError:
+        except (asyncio.IncompleteReadError, ConnectionError):
             reason = "the process that read it died"
         except OSError as error:
             reason = f"cannot be read: {error.strerror}"

@@ -125,6 +125,19 @@ async def test_a_reader_that_dies_is_replaced(tmp_path: Path) -> None:
         assert isinstance(await read(reader, after), SplitDocument)
 
 
+async def test_the_process_that_forks_is_replaced(tmp_path: Path) -> None:
+    """Where the process that starts the readers was killed, the next file is read all the same."""
+    (path := tmp_path / "a.txt").write_text("Hello there.")
+    async with FileReaderProcess() as reader:
+        await read(reader, path)
+        assert reader.process is not None
+        forks = psutil.Process(reader.process.pid).parent()
+        assert forks is not None
+        forks.kill()
+    async with FileReaderProcess() as reader:
+        assert isinstance(await read(reader, path), SplitDocument)
+
+
 async def test_the_reader_ends_with_its_user(tmp_path: Path) -> None:
     """No process is left behind."""
     (path := tmp_path / "a.pdf").write_bytes(pdf([(11, "Hello there.")]))

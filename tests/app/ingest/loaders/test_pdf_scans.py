@@ -12,6 +12,7 @@ from fpdf import FPDF
 
 from app.ingest.documents import SplitDocument
 from app.ingest.find import FoundFile
+from app.ingest.forked import FORK_SERVER
 from app.ingest.reading import FileReaderProcess
 from tests.app.ingest.conftest import load_one, pdf, skipped, split_one, texts
 
@@ -82,6 +83,7 @@ async def test_every_page_has_its_time(tmp_path: Path, monkeypatch: pytest.Monke
     """The time limit of a file is that of each of its scanned pages."""
     install(tmp_path, monkeypatch, seconds=1)
     (path := tmp_path / "a.pdf").write_bytes(scan(*[pdf([(11, CODE)])] * 5))
+    FORK_SERVER.close()  # the next one has the changed path
     async with FileReaderProcess(seconds_per_file=4) as reader:
         (document,) = [document async for document in reader.read(FoundFile(path, "a.pdf"))]
     assert isinstance(document, SplitDocument)
