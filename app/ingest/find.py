@@ -8,6 +8,7 @@ from pathlib import Path
 
 from app.ingest.documents import SkippedFile, UnreadType, nfc
 from app.ingest.loaders.outline import one_line
+from app.ingest.loaders.source_code import EXAMPLES
 from app.ingest.loaders.table import FORMATS, LOADERS, MAX_FILE_BYTES, ROWS
 from graph.errors import InvalidInput
 
@@ -94,7 +95,7 @@ def find_file(root: Path, source: str) -> FoundFile | None:
     path = next((path for path in names if os.path.isfile(path)), None)  # noqa: PTH113 - no errors
     if path is None or path.suffix.lower() not in FORMATS or path.stat().st_size > MAX_FILE_BYTES:
         return None
-    hidden = any(part.startswith(".") for part in Path(source).parts)
+    hidden = any(map(_is_hidden, Path(source).parts))
     inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
     return FoundFile(path, source) if inside and not hidden else None
 
@@ -109,13 +110,18 @@ def source_name(path: Path) -> str:
     return nfc(readable_name(path))
 
 
+def _is_hidden(name: str) -> bool:
+    """Tell whether a file or folder is hidden; an example of settings, ``.env.example``, is not."""
+    return name.startswith(".") and not (name.startswith(".env.") and name.endswith(EXAMPLES))
+
+
 def _below(root: Path) -> Iterator[FoundFile | SkippedFile]:
     """Yield the files below one folder, by name; links to folders are not followed."""
     unlisted: list[OSError] = []
     for parent, folders, files in os.walk(root, onerror=unlisted.append):
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in GENERATED)
+        folders[:] = sorted(name for name in folders if not _is_hidden(name) and name not in GENERATED)
         links = [name for name in folders if os.path.islink(os.path.join(parent, name))]  # noqa: PTH114, PTH118 - no errors
-        readable = [name for name in files if not name.startswith(".") and Path(name).suffix.lower() in LOADERS]
+        readable = [name for name in files if not _is_hidden(name) and Path(name).suffix.lower() in LOADERS]
         for name in [*links, *sorted(readable)]:
             path = Path(parent, name)
             source = source_name(path.relative_to(root))

@@ -1,8 +1,8 @@
 """Load JSON: records are a table, other values a list below the names that lead to them."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from app.ingest.documents import Kind, LoadedDocument
@@ -13,6 +13,7 @@ MAX_NAMED = 10  # names that a note lists
 MAX_DEPTH = 5  # names that lead to a section; what is deeper is shown as JSON
 MAX_LABEL_CHARS = 100
 MAX_COLUMNS = 20  # values of a record that holds objects and yet is one row
+MAX_CELL_CHARS = 300  # of a text in a row: a longer one is read sentence by sentence, in a section of its record
 TITLES = ("title", "name")  # names of the values that title what they stand in
 
 
@@ -65,6 +66,9 @@ class ValueWriter:
     """Adds values, each in the section of the names that lead to it: the first is the chapter."""
 
     outline: Outline
+    remarks: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """What is said of a name with that value; ``remarked`` are those that were written."""
+    remarked: set[tuple[str, str]] = field(default_factory=set)
     chapter: str = ""
 
     def add(self, value: Any, path: tuple[str, ...]) -> None:
@@ -73,7 +77,7 @@ class ValueWriter:
             self._put(fenced(json.dumps(value, ensure_ascii=False, indent=1), "json"), "code", path)
         elif isinstance(value, dict):
             simple = {key: member for key, member in value.items() if _is_simple(member)}
-            lines = [f"- {key}: {_shown(member)}" for key, member in simple.items() if _shown(member)]
+            lines = [self._line(key, _shown(member)) for key, member in simple.items() if _shown(member)]
             self._put("\n".join(lines), "list", path)
             for key, member in value.items():
                 if key not in simple:
@@ -81,13 +85,16 @@ class ValueWriter:
         elif _is_simple(value):
             values = value if isinstance(value, list) else [value]
             self._put("\n".join(f"- {_shown(element)}" for element in values if _shown(element)), "list", path)
-        elif all(isinstance(element, dict) and all(map(_is_simple, element.values())) for element in value):
-            self._put(table_text(_rows(value)), "table", path)
-        elif len(value) > 1 and (records := _flattened(value)):
+        elif records := _records(value):
             self._put(table_text(_rows(records)), "table", path)
         else:
             for number, member in enumerate(value, 1):
                 self.add(member, (*path, _label(member, number)))
+
+    def _line(self, name: str, value: str) -> str:
+        if remark := self.remarks.get((name, value)):
+            self.remarked.add((name, value))
+        return f"- {name}: {value} – {remark}" if remark else f"- {name}: {value}"
 
     def _put(self, text: str, kind: Kind, path: tuple[str, ...]) -> None:
         if text and path and path[0] != self.chapter:
@@ -118,18 +125,28 @@ def _rows(records: Sequence[dict[str, Any]]) -> list[list[str]]:
     return [names, *([_shown(record.get(name)) for name in names] for record in records)]
 
 
-def _flattened(values: Sequence[Any]) -> list[dict[str, Any]]:
-    """Return records that hold objects as records of one level, "item name": a record stays in one row.
+def _records(values: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return the rows of a table of *values*, each in one row: of records that hold objects as "item name".
 
-    None where a value is no record, or holds a list of objects, or has more than ``MAX_COLUMNS`` values.
+    Empty where a value is no record, has a list of objects or a long text, or more than ``MAX_COLUMNS`` values by that.
     """
+    if not all(isinstance(value, dict) for value in values) or any(map(_has_long_text, values)):
+        return []
+    if all(map(_is_simple, (member for value in values for member in value.values()))):
+        return list(values)
     records: list[dict[str, Any]] = []
     for value in values:
-        members = list(_members(value, ())) if isinstance(value, dict) else []
-        if not members or len(members) > MAX_COLUMNS or not all(_is_simple(member) for _, member in members):
+        members = list(_members(value, ()))
+        if len(values) == 1 or not members or len(members) > MAX_COLUMNS:
+            return []
+        if not all(_is_simple(member) for _, member in members):
             return []
         records.append({" ".join(names): member for names, member in members})
     return records
+
+
+def _has_long_text(record: dict[str, Any]) -> bool:
+    return any(isinstance(member, str) and len(member) > MAX_CELL_CHARS for member in record.values())
 
 
 def _members(value: dict[str, Any], path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -1,4 +1,4 @@
-"""Load JSON Lines, row by row."""
+"""Load JSON Lines: rows that are documents, else records."""
 
 import json
 from collections.abc import Iterator
@@ -17,6 +17,7 @@ from app.ingest.documents import (
     SkippedFile,
     Url,
 )
+from app.ingest.loaders import json_file
 from app.ingest.loaders.outline import Outline, first_of, one_line
 from app.ingest.loaders.text import add_text
 from app.ingest.loaders.text_encoding import decode
@@ -24,6 +25,8 @@ from app.ingest.loaders.text_encoding import decode
 MAX_NAMED_ROWS = 20  # broken rows of a file that are named one by one; the others are counted
 MAX_ROW_CHARS = 10_000_000
 """Longest row."""
+MAX_RECORDS_CHARS = 50_000_000
+"""Longest text of records, which are one document."""
 T = TypeVar("T", bound=BaseModel)
 
 
@@ -45,17 +48,21 @@ class Row(BaseModel):
 def load(data: bytes, source: str) -> Iterator[LoadedDocument | SkippedFile]:
     """Yield the documents of a JSON Lines file, whose rows may be in any order.
 
-    A broken row is named by its line number (1-based) and left out; a file of rows that are no documents is named once.
-    Raises ``Unreadable`` for binary data.
+    A broken row is named by its line number (1-based) and left out. Rows that are no documents are read as records, as
+    those of a JSON file are; a file of others, such as questions, is named once. Raises ``Unreadable`` for binary data.
     """
     documents: dict[str, list[Row]] = {}
     broken: list[str] = []
-    for number, line in enumerate(decode(data).split("\n"), 1):
+    text = decode(data)
+    for number, line in enumerate(text.split("\n"), 1):
         row = _row(line) if line.strip() else None
         if isinstance(row, Row):
             documents.setdefault(row.document_id, []).append(row)
         elif row:
             broken.append(f"line {number}: {row}")
+    if not documents and broken and _has_records(text):
+        yield json_file.load(data, source)
+        return
     if not documents:
         of_another_kind = all(": document_id: " in note for note in broken)  # questions, tasks
         reason = f"no row is a document ({broken[0]})" if broken else "empty"
@@ -64,6 +71,23 @@ def load(data: bytes, source: str) -> Iterator[LoadedDocument | SkippedFile]:
     for reason in first_of(broken, MAX_NAMED_ROWS, "broken lines"):
         yield SkippedFile(path=source, reason=reason, rows_lost=True)
     yield from map(_document, documents.values())
+
+
+def _has_records(text: str) -> bool:
+    """Whether all rows are objects of several values: records, but for questions that wait for an answer."""
+    if len(text) > MAX_RECORDS_CHARS:
+        return False
+    try:
+        rows = [json.loads(line) for line in text.split("\n") if line.strip()]
+    except (ValueError, RecursionError):
+        return False
+    return all(
+        isinstance(row, dict)
+        and len(row) > 1
+        and "document_id" not in row
+        and ("question" not in row or "answer" in row)
+        for row in rows
+    )
 
 
 def _row(line: str) -> Row | str:

@@ -13,7 +13,7 @@ from app.ingest.loaders.text import add_text
 from app.ingest.loaders.text_encoding import decode
 
 LANGUAGES = {
-    **{f".{name}": name for name in "c css go java lua r scala sh sql swift toml vue xml dart jsx tsx".split()},
+    **{f".{name}": name for name in "c css go java lua r scala sh sql swift toml vue dart jsx tsx".split()},
     **dict.fromkeys((".py", ".pyi"), "python"),
     **dict.fromkeys((".js", ".mjs", ".cjs"), "javascript"),
     **dict.fromkeys((".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp"), "cpp"),
@@ -40,10 +40,12 @@ LANGUAGES = {
 LOG = ".log"
 SETTINGS = (".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".properties")
 """Suffixes that ``config_file`` reads; what is no settings there is source code."""
+EXAMPLES = (".example", ".sample", ".dist")
+"""Endings of an example of settings, which holds no secrets: ".env.example"."""
 MAX_PYTHON_CHARS = 1_000_000  # longest Python source that is parsed
 MIN_WORDS = 4  # words of the shortest comment that is a sentence
 _COMMENT = re.compile(r"\s*(?:#+|//[/!]?|--|;+|%+)(?:\s+(?P<words>.*))?$")
-_SETTING = re.compile(r"[\w.-]+\s*=|[a-z][\w.-]*:(?:\s+\S+)?$|[\[{}<]")
+SETTING = re.compile(r"[\w.-]+\s*=|[a-z][\w.-]*:(?:\s+\S+)?$|[\[{}<]")
 """What opens a line of settings or code that is commented out."""
 _BLOCK_LINE = re.compile(r"^\s*\*+ ?", re.MULTILINE)
 _HAS_BLOCKS = frozenset(
@@ -102,7 +104,7 @@ def comments(text: str) -> Iterator[Prose]:
     """Yield the runs of comment lines that are sentences; settings and code that are commented out are none."""
     matches = map(_COMMENT.match, text.split("\n"))
     lines = [(number, (match["words"] or "").strip() if match else "") for number, match in enumerate(matches, 1)]
-    for is_text, run in groupby(lines, key=lambda line: bool(line[1]) and not _SETTING.match(line[1])):
+    for is_text, run in groupby(lines, key=lambda line: bool(line[1]) and not SETTING.match(line[1])):
         (first, *_), words = zip(*run, strict=True)
         if is_text and _is_sentence("\n".join(words)):
             yield Prose(first, "\n".join(words))

@@ -10,7 +10,7 @@ from answering.relevance.versions import NOT_IN_FORCE
 from app.ingest.documents import LoadedDocument, SkippedFile
 from app.ingest.loaders.fields import date_field, file_fields
 from app.ingest.loaders.run_in_headings import with_run_in_headings
-from app.ingest.loaders.source_code import LANGUAGES, LOG, SETTINGS
+from app.ingest.loaders.source_code import EXAMPLES, LANGUAGES, LOG, SETTINGS
 from app.ingest.loaders.text_encoding import Unreadable
 from app.providers.plugins import registered
 
@@ -24,10 +24,11 @@ _MODULES = {
     **dict.fromkeys((".htm", ".xhtml"), "html"),
     **dict.fromkeys((".csv", ".tsv", ".tab"), "csv_file"),
     ".json": "json_file",
+    ".xml": "xml_file",
     ".ipynb": "notebook",
     ".vtt": "transcript",
     **dict.fromkeys((LOG, *LANGUAGES), "source_code"),
-    **dict.fromkeys(SETTINGS, "config_file"),
+    **dict.fromkeys((*SETTINGS, *EXAMPLES), "config_file"),
 }
 FORMATS = {
     **{suffix: f"app.ingest.loaders.{module}" for suffix, module in _MODULES.items()},

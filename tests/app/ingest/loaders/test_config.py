@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from app.ingest.find import FoundFile, find_files
 from tests.app.ingest.conftest import load_one, texts
 
 SETTINGS = {
@@ -25,6 +26,41 @@ def test_settings(suffix: str, tmp_path: Path) -> None:
     assert {("pump", time), ("pump", "- spare: no"), ("valve", "- spare: 1.20")} <= found
     assert ("Line 1", "The pump runs at night.") in found
     assert document.notes == ("comments that are no sentences are not read, lines: 1",)
+
+
+COMMENTED = {
+    "kiln.yaml": "firing:\n  # slower for thick clay\n  rise_per_hour: 80\n  hold: 20 # minutes at the top\n",
+    "kiln.toml": "[firing]\n# slower for thick clay\nrise_per_hour = 80\nhold = 20 # minutes at the top\n",
+    "kiln.env.example": "# ---- firing ----\n# slower for thick clay\nRISE_PER_HOUR=80\nexport HOLD=20\nKEY=\n",
+    "kiln.ini.sample": "[firing]\n; slower for thick clay\nrise_per_hour = 80\nhold = 20\n",
+}
+
+
+@pytest.mark.parametrize("name", COMMENTED)
+def test_a_comment_stands_with_its_setting(name: str, tmp_path: Path) -> None:
+    """What is said beside a setting, or right above it, is read behind its value, sentence or not."""
+    (path := tmp_path / name).write_text(COMMENTED[name])
+    lines = "\n".join(texts(load_one(path))).lower().split("\n")
+    assert "- rise_per_hour: 80 – slower for thick clay" in lines
+    assert "- hold: 20 – minutes at the top" in lines or "#" not in COMMENTED[name].split("80")[1]
+
+
+def test_a_comment_that_may_be_of_another_setting_is_not_given_to_both(tmp_path: Path) -> None:
+    """Of two settings alike of which one is explained, none gets the words; a note tells of them."""
+    (path := tmp_path / "a.ini").write_text("[plate]\n; foil with a metal back\nmodel = Z4\n[box]\nmodel = Z4\n")
+    document = load_one(path)
+    assert texts(document) == ["- model: Z4", "- model: Z4"]
+    assert document.notes == ("comments that are no sentences are not read, lines: 1",)
+
+
+def test_examples_of_settings_are_found(tmp_path: Path) -> None:
+    """An example of an environment file is read though its name begins with a point; the file with secrets is not."""
+    for name in (".env.example", ".env", ".env.local", "shop.env.dist", ".git.example"):
+        (tmp_path / name).write_text("DB_PORT=5436\n")
+    assert [file.source for file in find_files(tmp_path) if isinstance(file, FoundFile)] == [
+        ".env.example",
+        "shop.env.dist",
+    ]
 
 
 def test_properties(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from app.ingest.documents import LoadedDocument, SkippedFile
 from app.ingest.loaders.jsonl import MAX_ROW_CHARS
 from app.ingest.loaders.table import load_file
-from tests.app.ingest.conftest import load, load_one, skipped, split_one
+from tests.app.ingest.conftest import load, load_one, skipped, split_one, texts
 
 
 def rows(path: Path, *lines: object) -> Path:
@@ -71,6 +71,37 @@ def test_rows_that_are_no_documents(tmp_path: Path) -> None:
     result = skipped(rows(tmp_path / "q.jsonl", {"question": "Why?"}, {"question": "How?"}))
     assert result.reason == "no row is a document (line 1: document_id: Field required)"
     assert not result.rows_lost
+
+
+def test_records_are_a_table(tmp_path: Path) -> None:
+    """Rows with values of their own, as a program exports them, are a table of one document."""
+    path = rows(
+        tmp_path / "calls.jsonl",
+        {"call": "C-7", "machine": "Press 2", "part": {"no": "P-11", "pieces": 2}},
+        {"call": "C-8", "machine": "Kiln", "part": {"no": None, "pieces": 0}},
+    )
+    (block,) = load_one(path).blocks
+    assert (
+        block.text == "| call | machine | part no | part pieces |\n| C-7 | Press 2 | P-11 | 2 |\n| C-8 | Kiln |  | 0 |"
+    )
+
+
+def test_records_with_long_texts_are_sections(tmp_path: Path) -> None:
+    """A text of several sentences is read in a section of its record, sentence by sentence."""
+    text = "The pump stood still on Friday. " * 12
+    path = rows(tmp_path / "notes.jsonl", {"id": "N-1", "text": text}, {"id": "N-2", "text": "Nothing."})
+    document = load_one(path)
+    assert [block.section for block in document.blocks] == ["N-1", "N-2"]
+    assert len(split_one(document).chunks[0].spans) > 12
+
+
+def test_questions_with_more_to_them_are_no_records(tmp_path: Path) -> None:
+    """Questions for an evaluation are named, whatever stands beside them; with their answers they are read."""
+    path = rows(tmp_path / "q.jsonl", {"question": "Why?", "expected_sources": ["a.md"]})
+    assert skipped(path).reason.startswith("no row is a document")
+    faq = [{"question": "When is tea?", "answer": "At four."}, {"question": "Where?", "answer": "In the shed."}]
+    lines = "| question | answer |\n| When is tea? | At four. |\n| Where? | In the shed. |"
+    assert texts(load_one(rows(tmp_path / "faq.jsonl", *faq))) == [lines]
 
 
 def test_an_overlong_row_is_named(tmp_path: Path) -> None:
