@@ -67,7 +67,7 @@ async def look_up(reader: PassageReader, question: str, chunks: Sequence[Chunk])
     for row in named_rows(question, chunks)[:MAX_TABLES]:
         margin = await _margin(reader, question, row)
         if margin is not None:
-            found.append(_looked_up(row, margin))
+            found.append(looked_up(row.chunk, row.n, margin))
     return [chunk for chunk in found if not any(is_later(other, chunk) for other in found)]
 
 
@@ -149,10 +149,10 @@ async def _margin(reader: PassageReader, question: str, row: NamedRow) -> float 
     """
     cells_of_row = _cells(question, row)
     read: list[tuple[float, Cell]] = []
-    for part in islice(_parts(cells_of_row), MAX_PARTS):
+    for part in islice(parts(cells_of_row), MAX_PARTS):
         reading = await reader.read(question, Passage.of(row.chunk, [cell.sentence for cell in part]))
         read += [(logit - reading.null, cell) for logit, cell in zip(reading.sentences, part, strict=False)]
-    read = [(margin, cell) for margin, cell in read if not cell.value or _can_answer(question, cell)]
+    read = [(margin, cell) for margin, cell in read if not cell.value or can_answer(question, cell)]
     margin, best = max(read, key=lambda pair: pair[0], default=(-UNREAD, None))
     if best is None or not best.value:
         return None
@@ -171,13 +171,13 @@ def _cells(question: str, row: NamedRow) -> list[Cell]:
     key = ", ".join(values[at] for at in row.columns)
     asked = [word for word in words(question) if is_content(word) and word not in words(key)]
     return [
-        Cell(name, value, f"The {in_full(name)} of {key} is {value or '–'}.", _shared(in_full(name), asked))
+        Cell(name, value, f"The {in_full(name)} of {key} is {value or '–'}.", shared_words(in_full(name), asked))
         for at, (name, value) in enumerate(zip(names, values, strict=False))
         if name and at not in row.columns
     ]
 
 
-def _shared(name: str, asked: Sequence[str]) -> int:
+def shared_words(name: str, asked: Sequence[str]) -> int:
     """Return how many words of a column's *name* are *asked*, or begin a word that is: "disc" of "discount"."""
     known = frozenset(map(stem, asked))
     content_words = [word for word in words(name) if is_content(word) and not word[0].isdigit()]
@@ -187,7 +187,7 @@ def _shared(name: str, asked: Sequence[str]) -> int:
     )
 
 
-def _parts(row: Sequence[Cell]) -> Iterator[list[Cell]]:
+def parts(row: Sequence[Cell]) -> Iterator[list[Cell]]:
     """Yield the cells of *row*, as many as are read at once."""
     part: list[Cell] = []
     for cell in row:
@@ -199,7 +199,7 @@ def _parts(row: Sequence[Cell]) -> Iterator[list[Cell]]:
         yield part
 
 
-def _can_answer(question: str, cell: Cell) -> bool:
+def can_answer(question: str, cell: Cell) -> bool:
     """Whether *cell* is about no other day than *question* asks for, and has an amount or time where it asks."""
     if ASKS_AMOUNT.search(question) and not has_amount(question, f"| {cell.value}"):  # its unit may stand elsewhere
         return False
@@ -208,9 +208,9 @@ def _can_answer(question: str, cell: Cell) -> bool:
     return not others and has_kind(question, said)
 
 
-def _looked_up(row: NamedRow, margin: float) -> Chunk:
-    """Return the chunk of *row* with the row marked and read as one that is looked up, by *margin*."""
-    chunk, n, length = row.chunk, row.n, len(row.chunk.spans)
+def looked_up(chunk: Chunk, n: int, margin: float) -> Chunk:
+    """Return *chunk* with sentence *n* marked and read as one that is looked up, by *margin*."""
+    length = len(chunk.spans)
     reading = chunk.reading or ReadPassage((-UNREAD,) * length, 0.0, -UNREAD)
     gained = margin + LOOKED_UP
     sentences, about = [*reading.sentences], [*(chunk.about or (About.UNKNOWN,) * length)]

@@ -13,6 +13,7 @@ from answering.relevance.cell_lookup import look_up
 from answering.relevance.entities import BRIEF, UNREAD, named_gains, of_others
 from answering.relevance.later import later_than
 from answering.relevance.possible_answers import are_of_kind, is_about_another, possible_answers
+from answering.relevance.setting_lookup import look_up_setting
 from answering.relevance.things import is_near
 from answering.relevance.versions import LABEL, distinct, is_outdated, labels_asked
 from answering.text.context import LONGEST_PASSAGE, texts_to_read, window
@@ -52,7 +53,9 @@ async def read_best(
             read |= {chunk.chunk_id: chunk for chunk in chunks}
             answering = [c for c in chunks if _answers(c.reading) and not is_outdated(results.question, c)]
         if not answering:
-            answering = await look_up(reader, results.question, [read.get(c.chunk_id, c) for c in results.chunks])
+            found = [read.get(c.chunk_id, c) for c in results.chunks]
+            answering = await look_up(reader, results.question, found)
+            answering = answering or await look_up_setting(reader, results.question, found)
             read |= {chunk.chunk_id: chunk for chunk in answering}
         if answering and any(
             chunk.dated or DATED.search(f"{chunk.headings} {chunk.source}") for chunk in results.chunks

@@ -13,8 +13,8 @@ from answering.text.sentences import code_spans
 from answering.types import Chunk
 
 _ITEM = re.compile(r"(?:\A|\n)[ \t]*([-*+•]|\(?(?:\d{1,3}|[a-z]|[ivx]{2,4})[.)])[ \t]+\Z")
-_FENCED = re.compile(r"\n[ \t]*```[^\n`]*\n[ \t]*\Z")
-"""What stands before an item of a list, and before the code of a fenced block."""
+"""What stands before an item of a list."""
+_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 INTRODUCES = re.compile(r"[^.!?…]\Z|\b(?:following|as follows|below)\b")
 """A sentence before a list or code that introduces it."""
 
@@ -25,6 +25,8 @@ _FULL = {name[:3].lower(): name for name in (*_DAYS, *_MONTHS)}
 _SHORT = re.compile(rf"\b({'|'.join(_FULL)}|tues|thurs?|sept)\b\.?", re.IGNORECASE)
 _DAY_OF = re.compile(rf"\A{_SHORT.pattern}(?=[ ,/–-]+(?:\d|{_SHORT.pattern}|and\b))", re.IGNORECASE)
 """A short day or month that opens a cell, before a date or another one: "Sun 13 July", "Tue, Thu"."""
+_CAMEL_CASE = re.compile(r"[a-z]{2,}(?:[A-Z][a-z]+)+")
+_CAMEL_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 MIN_SHORT = 2
 """Names of a table's columns that open with a short day or month, at the least: "Sat" alone may be another word."""
 MAX_LINES = 6
@@ -43,10 +45,10 @@ def bullet(chunk: Chunk, n: int) -> str:
 
 
 def is_fenced(chunk: Chunk, n: int) -> bool:
-    """Whether sentence *n* is the code of a fenced block."""
+    """Whether sentence *n* is the code of a fenced block, or a line of it."""
     start, end = chunk.spans[n]
-    in_code = any(first <= start and end <= last for first, last in code_spans(chunk.text))
-    return in_code and bool(_FENCED.search(before(chunk, n)))
+    code = (first for first, last in code_spans(chunk.text) if first <= start and end <= last)
+    return any(_FENCE.match(chunk.text, first) for first in code)
 
 
 def is_row(chunk: Chunk, n: int) -> bool:
@@ -117,7 +119,13 @@ def cells(row: str) -> list[str]:
 
 def column_names(header: str) -> list[str]:
     """Return the names in the *header* of a table, as words: "insured_eur" as "insured eur", "Wed" as "Wednesday"."""
-    return [name.replace("_", " ") for name in _in_full(cells(header))]
+    return [name_as_words(name) for name in _in_full(cells(header))]
+
+
+def name_as_words(name: str) -> str:
+    """Return the *name* of a setting or column as words: "max_per_day", "leadTimeDays"."""
+    apart = _CAMEL_HUMP.sub(" ", name).lower() if _CAMEL_CASE.fullmatch(name) else name
+    return apart.replace("_", " ")
 
 
 def filled_columns(chunk: Chunk, n: int) -> str:

@@ -12,8 +12,9 @@ from answering.text.blocks import (
     row_with_column_names,
     table_header,
 )
+from answering.text.settings import as_prose
 from answering.text.terms import AUXILIARIES, words
-from answering.types import Chunk
+from answering.types import About, Chunk
 
 _LIMITS = re.compile(
     r"(?:After(?:wards| that| this)|Otherwise|However|But|Except|Exceptions?|(?:Beyond|Above) th(?:at|is)|Until then"
@@ -126,10 +127,13 @@ def introduced_row(chunk: Chunk, n: int) -> str:
 def texts_to_read(chunk: Chunk) -> tuple[str, ...]:
     """Return the sentences of *chunk* as the reader reads them.
 
-    Rows of a table have the names of its columns, items of a nested list those above them ("Dogs: not allowed in: …"),
-    and further sentences of an item or a paragraph its label ("Excel II: Fee 290 euros.").
+    Rows of a table have the names of its columns, settings that are looked up are sentences, items of a nested list
+    have those above them ("Dogs: not allowed in: …"), and further sentences of an item or a paragraph its label
+    ("Excel II: Fee 290 euros.").
     """
-    texts = [f"{label_of(chunk, n)}{row_with_column_names(chunk, n)}" for n in range(len(chunk.spans))]
+    about = chunk.about or (About.UNKNOWN,) * len(chunk.spans)
+    prose = [as_prose if one is About.LOOKED_UP else row_with_column_names for one in about]
+    texts = [f"{label_of(chunk, n)}{prose[n](chunk, n)}" for n in range(len(chunk.spans))]
     return tuple(" ".join([*_as_labels(chunk, labels_above(chunk, n)), text]) for n, text in enumerate(texts))
 
 
