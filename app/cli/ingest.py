@@ -46,7 +46,7 @@ def run_ingest(
     allow_private: Annotated[bool, typer.Option("--allow-private", help="fetch from private addresses too")] = False,
     as_json: JsonFlag = False,
 ) -> int:
-    """Store documents: Markdown, text, HTML, PDF, Office and OpenDocument files, RTF, CSV, JSON, XML, EPUB, e-mail, code.
+    """Store documents: Markdown, text, HTML, PDF, Office, OpenDocument, RTF, CSV, JSON, XML, EPUB, e-mail, code.
 
     A web address stands for its page, a sitemap for its pages: HTML, text, Markdown and PDF of one host.
     """
