@@ -36,7 +36,7 @@ def load(data: bytes, source: str) -> LoadedDocument:
     return outline.document(source, title_of(value) or title_from_name(source))
 
 
-def _value(element: etree._Element) -> Any:
+def _value(element: Any) -> Any:
     """Return an element as JSON would have it: its attributes and children by name, or its text alone.
 
     Children of one name are a list; an element with text between its children is text.
@@ -55,5 +55,5 @@ def _value(element: etree._Element) -> Any:
     return members | ({TEXT: text} if text else {})
 
 
-def _has_text(element: etree._Element) -> bool:
+def _has_text(element: Any) -> bool:
     return bool("".join([element.text or "", *(child.tail or "" for child in element)]).strip())
