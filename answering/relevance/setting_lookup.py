@@ -1,6 +1,7 @@
 """Look up a setting in code or in a list of settings, read as a sentence: "The open seconds of gate is 4."."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
@@ -10,7 +11,7 @@ from answering.ports import PassageReader
 from answering.relevance.cell_lookup import Cell, can_answer, looked_up, parts, shared_words
 from answering.relevance.entities import names_another
 from answering.relevance.versions import is_outdated
-from answering.text.settings import settings_of
+from answering.text.settings import Setting, settings_of
 from answering.text.terms import asks_whether, is_content, stem, stems, words
 from answering.types import Chunk, Passage
 
@@ -24,16 +25,12 @@ _NUMBER = re.compile(r"\d+")
 
 
 class Line(NamedTuple):
-    """A setting in sentence ``n`` of ``chunk``, and where it stands in its text.
-
-    ``name``: its own with that of its group; ``named``: by more than its group.
-    """
+    """A setting in sentence ``n`` of ``chunk``; ``named`` by the question: by more than its group."""
 
     chunk: Chunk
     n: int
-    span: tuple[int, int]
+    setting: Setting
     cell: Cell
-    name: str
     named: bool
 
 
@@ -46,9 +43,10 @@ async def look_up_setting(reader: PassageReader, question: str, chunks: Sequence
         return []
     asked = [word for word in words(question) if is_content(word)]
     found = [[*_lines(chunk, asked)] for chunk in chunks if not is_outdated(question, chunk)]
+    groups = _named_groups(question, [line.setting for lines in found for line in lines])
     ranked = sorted(filter(None, found), key=lambda lines: -max(line.cell.shared for line in lines))
     read = [pair for lines in ranked[:MAX_CHUNKS] for pair in await _read(reader, question, lines)]
-    read = [(margin, line) for margin, line in read if _may_answer(question, line)]
+    read = [(margin, line) for margin, line in read if _may_answer(question, line, groups)]
     most = max((line.cell.shared for _, line in read), default=0)
     answering = [
         (margin, line)
@@ -59,7 +57,7 @@ async def look_up_setting(reader: PassageReader, question: str, chunks: Sequence
         return []
     margin, line = max(answering, key=lambda pair: pair[0])
     spans = [*line.chunk.spans]
-    spans[line.n] = line.span
+    spans[line.n] = (line.setting.start, line.setting.end)
     return [looked_up(replace(line.chunk, spans=tuple(spans)), line.n, max(margin, MIN_MARGIN))]
 
 
@@ -71,9 +69,19 @@ def _lines(chunk: Chunk, asked: Sequence[str]) -> Iterator[Line]:
         for setting in settings_of(chunk, n):
             shared = shared_words(f"{setting.name} {setting.group} {setting.remark}", asked)
             value = setting.value if setting.name else setting.sentence
-            cell = Cell(setting.name, value, setting.sentence, shared)
             named = shared_words(f"{setting.name} {setting.remark}", asked) > 0
-            yield Line(chunk, n, (setting.start, setting.end), cell, f"{setting.name} {setting.group}", named)
+            yield Line(chunk, n, setting, Cell(setting.name, value, setting.sentence, shared), named)
+
+
+def _named_groups(question: str, settings: Sequence[Setting]) -> list[frozenset[str]]:
+    """Return the groups of *settings* that *question* names in full, as stems.
+
+    Settings whose names begin with the same word are a group, too: "staff.session.minutes".
+    """
+    asked = frozenset(stems(question))
+    names = [name for setting in settings for name in {*setting.group.split(", "), *setting.name.split()[:1]}]
+    groups = Counter(frozenset(stems(name)) for name in names)
+    return [group for group, count in groups.items() if count > 1 and group and group <= asked]
 
 
 async def _read(reader: PassageReader, question: str, lines: Sequence[Line]) -> list[tuple[float, Line]]:
@@ -85,16 +93,18 @@ async def _read(reader: PassageReader, question: str, lines: Sequence[Line]) -> 
     return list(zip(margins, lines, strict=False))
 
 
-def _may_answer(question: str, line: Line) -> bool:
+def _may_answer(question: str, line: Line, groups: Sequence[frozenset[str]]) -> bool:
     """Whether *line* shares a word with *question*, has its numbers, and is about nothing else.
 
-    What stands right before a word of its name, "freezer door", has to stand near it, too.
+    It has the words of each of *groups*; what stands right before a word of its name, "freezer door", stands near it.
     """
     chunk, cell = line.chunk, line.cell
     said = f"{chunk.headings} {chunk.source} {cell.sentence}"
-    if not cell.shared or not frozenset(_NUMBER.findall(question)).issubset(_NUMBER.findall(said)):
+    numbers = frozenset(_NUMBER.findall(question)) <= frozenset(_NUMBER.findall(said))
+    if not cell.shared or not numbers or not all(group.issubset(stems(said)) for group in groups):
         return False
-    name, near = frozenset(stems(line.name)), f"{said} {chunk.text}"
+    name = frozenset(stems(f"{line.setting.name} {line.setting.group}"))
     pairs = [pair for pair in pairwise(words(question)) if all(map(is_content, pair))]
+    near = f"{said} {chunk.text}"
     others = any(stem(thing) in name and not shared_words(near, [kind]) for kind, thing in pairs)
     return can_answer(question, cell) and not others and not names_another(question, said)
