@@ -138,6 +138,8 @@ _DATE = re.compile(
     rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)? ?(and|or|&|to|until|till|[-–]) ?)?(\d{{1,2}})(?:st|nd|rd|th)? ({MONTH})\b",
     re.IGNORECASE,
 )
+_ISO_DATE = re.compile(r"\b(?:19|20)\d\d-(0[1-9]|1[0-2])-([0-2]\d|3[01])\b")
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 ON_DATE = re.compile(rf"\bon (?:the )?(\d{{1,2}}(?:st|nd|rd|th)? {MONTH})\b", re.IGNORECASE)
 """A question for what is on a day: "on 25 December"."""
 ON_DAY = re.compile(rf"\bon .*?(?:{DAYS}?|week(?:day|end)s?)\b.*", re.IGNORECASE)
@@ -187,8 +189,8 @@ def is_of_other_date(question: str, text: str) -> bool:
 
 
 def _dates(text: str) -> frozenset[tuple[int, str]]:
-    """Return the days and months that *text* names: "24 and 31 December", "from 3 to 5 May"."""
-    dates: set[tuple[int, str]] = set()
+    """Return the days and months that *text* names: "24 and 31 December", "from 3 to 5 May", "2026-05-03"."""
+    dates = {(int(day), _MONTHS[int(month) - 1]) for month, day in _ISO_DATE.findall(text)}
     for first, joint, last, month in _DATE.findall(text):
         spans = bool(joint) and joint not in ("and", "or", "&")
         days = range(int(first), int(last) + 1) if spans else [int(day) for day in (first, last) if day]

@@ -88,6 +88,8 @@ def test_an_amount_per_week_is_none_per_month(question: str, text: str, other: b
         ("When does the pool close on 4 May?", "From 3 to 5 May it closes at 14:00.", False),
         ("When does the pool close on the 4th of May?", "It closes at 14:00.", False),
         ("When do bookings for 25 December open?", "Bookings open on 1 October.", False),
+        ("Who was on duty on 25 December?", "date: 2026-12-24; duty: Ines Prado", True),
+        ("Who was on duty on 24 December 2026?", "date: 2026-12-24; duty: Ines Prado", False),
     ],
 )
 def test_what_is_on_one_day_of_a_month_tells_nothing_of_another(question: str, text: str, other: bool) -> None:
