@@ -71,10 +71,15 @@ class ForkServer:
         for _ in range(STARTS):
             answers, requests = await asyncio.open_connection(sock=self._fork(), limit=limit)
             requests.write(json.dumps(setup).encode() + b"\n")
-            with suppress(ConnectionError):
-                if pid := await answers.readline():
-                    return ForkedProcess(int(pid), answers, requests)
-            requests.close()
+            pid = b""
+            try:
+                with suppress(ConnectionError):
+                    pid = await answers.readline()
+            finally:  # also where the caller has left: the program ends with its input
+                if not pid:
+                    requests.close()
+            if pid:
+                return ForkedProcess(int(pid), answers, requests)
             self.close()
         raise ChildProcessError(errno.ECHILD, "no process could be started")
 

@@ -13,6 +13,7 @@ from app.ingest.documents import SkippedFile, SplitDocument
 from app.ingest.find import FoundFile, find_files
 from app.ingest.reading import FileReaderProcess
 from tests.app.ingest.conftest import load, load_one, pdf, skipped, texts
+from tests.support.process import until
 
 DEEP = 50_000
 
@@ -146,7 +147,7 @@ async def test_the_reader_ends_with_its_user(tmp_path: Path) -> None:
         process = reader.process
         assert process is not None
     assert process.has_ended
-    assert not psutil.pid_exists(process.pid)
+    until(lambda: not psutil.pid_exists(process.pid))
 
 
 BROKEN_LOADER = """
