@@ -14,7 +14,7 @@ from answering.types import Chunk
 
 _ITEM = re.compile(r"(?:\A|\n)[ \t]*([-*+•]|\(?(?:\d{1,3}|[a-z]|[ivx]{2,4})[.)])[ \t]+\Z")
 """What stands before an item of a list."""
-_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
+_FENCE = re.compile(r"[ \t]*(?:```[^`\n]*|~~~[^\n]*)\n")
 INTRODUCES = re.compile(r"[^.!?…]\Z|\b(?:following|as follows|below)\b")
 """A sentence before a list or code that introduces it."""
 

@@ -12,14 +12,15 @@ _COMMENT = re.compile(r"\s*(?:#+|//+|;+|--(?= ))\s*(?P<words>.*)")
 _COMMENTED_OUT = re.compile(r"[\w.-]+\s*=|[a-z][\w.-]*:(?:\s+\S+)?$|\W")
 """What opens a comment that says nothing: a setting that is switched off, or a rule that is drawn."""
 _BESIDE = re.compile(r"\s(?:#|//)\s+(?P<words>\S.*)")
-_SECTION = re.compile(r"\[+(?P<name>[^\[\]]+)\]+")
+_LINE = re.compile(r"^[^\n]*$", re.MULTILINE)
+_SECTION = re.compile(r"""\[+(?P<name>[\w./:@ "'-]+)\]+""")
 _OPENS = ":={[ "
 """What stands behind the name of a group of settings: "gate:", "server {"."""
 _GROUP = re.compile(r"""["']?(?P<name>[\w./~ -]+)["']?""")
 _SETTING = re.compile(r"""(?:export +)?["']?(?P<name>[\w.-]+)["']?(?P<sign> *[:=]+ *| +)(?P<value>\S.*)""")
 _MEMBER = re.compile(r"""(?<![\w.-])(?P<name>[\w.-]{1,60})["']? ?[:=] ?(?P<value>[^,{}]+)""")
 """One of several settings on a line: "{ payload_kg: 980, lift: true }"."""
-_ITEM = re.compile(r"(?P<name>[A-Za-z][\w.-]*): (?P<value>\S[^–]*)(?: – (?P<remark>.*))?", re.DOTALL)
+_ITEM = re.compile(r"(?P<name>[A-Za-z][\w.-]*): (?P<value>\S.*?)(?: – (?P<remark>.*))?", re.DOTALL)
 """An item of a list of settings: "payload_kg: 980"."""
 _FILE = re.compile(r"\.(?:ya?ml|toml|ini|cfg|conf|properties|json|xml|example|sample|dist)\Z", re.IGNORECASE)
 
@@ -52,7 +53,7 @@ def settings_of(chunk: Chunk, n: int) -> list[Setting]:
     if _FILE.search(chunk.source or "") and bullet(chunk, n) and (item := _ITEM.fullmatch(chunk.text[start:end])):
         group = ", ".join(_words(name) for name in dict.fromkeys((chunk.chapter, chunk.section)) if name)
         return [Setting(_words(item["name"]), item["value"].strip(), group, item["remark"] or "", start, end)]
-    if not is_fenced(chunk, n):
+    if not any(fence in chunk.text for fence in ("```", "~~~")) or not is_fenced(chunk, n):
         return []
     begin, stop = next(span for span in code_spans(chunk.text) if span[0] <= start and end <= span[1])
     begin = chunk.text.index("\n", begin)
@@ -71,20 +72,25 @@ def _in_code(text: str, begin: int, stop: int) -> Iterator[Setting]:
     groups: list[tuple[int, str]] = []
     above: list[str] = []
     first: int | None = None
-    for match in re.compile(r"[^\n]*\S").finditer(text, begin, stop):
-        line = match[0]
+    for match in _LINE.finditer(text, begin, stop):
+        line = match[0].rstrip()
         indent = len(line) - len(line.lstrip())
+        if not line:
+            above, first = [], None
+            continue
         if comment := _COMMENT.fullmatch(line):
-            if not _COMMENTED_OUT.match(comment["words"]):
+            if _COMMENTED_OUT.match(comment["words"]):
+                above, first = [], None
+            else:
                 above.append(comment["words"])
                 first = first or match.start() + indent
             continue
         beside = _BESIDE.search(line)
         body = (line[: beside.start()] if beside else line).strip().removeprefix("- ")
         remark = beside["words"] if beside else " ".join(above)
-        span = (match.start() + indent if beside or not above else first or 0, match.end())
+        span = (match.start() + indent if beside or not above else first or 0, match.start() + len(line))
         above, first = [], None
-        if section := _SECTION.fullmatch(body):
+        if not indent and (section := _SECTION.fullmatch(body)):
             groups = [(-1, section["name"])]
             continue
         groups = [group for group in groups if group[0] < indent]

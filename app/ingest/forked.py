@@ -45,11 +45,14 @@ class ForkedProcess(NamedTuple):
 
     async def end(self) -> None:
         """Kill it if it runs, and wait until it has ended."""
-        with suppress(OSError):
-            if not self.has_ended:
-                self.kill()
-                await self.answers.read()
+        try:
+            with suppress(OSError):
+                if not self.has_ended:
+                    self.kill()
+                    await self.answers.read()
+        finally:
             self.requests.close()
+        with suppress(OSError):
             await self.requests.wait_closed()
 
 
@@ -69,44 +72,50 @@ class ForkServer:
         """
         setup = {"program": program, "path": sys.path}
         for _ in range(STARTS):
-            answers, requests = await asyncio.open_connection(sock=self._fork(), limit=limit)
-            requests.write(json.dumps(setup).encode() + b"\n")
+            ours, server = self._fork()
+            answers, requests = await asyncio.open_connection(sock=ours, limit=limit)
             pid = b""
             try:
                 with suppress(ConnectionError):
+                    requests.write(json.dumps(setup).encode() + b"\n")
                     pid = await answers.readline()
             finally:  # also where the caller has left: the program ends with its input
                 if not pid:
                     requests.close()
             if pid:
                 return ForkedProcess(int(pid), answers, requests)
-            self.close()
+            self._close(server)
         raise ChildProcessError(errno.ECHILD, "no process could be started")
 
-    def _fork(self) -> socket.socket:
-        """Return a socket whose other end a new process has."""
+    def _fork(self) -> tuple[socket.socket, Popen[bytes]]:
+        """Return a socket whose other end a new process has, and the process that forks it."""
         ours, theirs = socket.socketpair()
         with theirs, self._lock:
-            if self._connection is None:
-                self._connection, of_server = socket.socketpair()
+            if self._process is None or self._connection is None:
+                connection, of_server = socket.socketpair()
                 with of_server:
                     command = (sys.executable, "-c", SERVER, json.dumps(sys.path))
                     self._process = Popen(
                         command, stdin=of_server.fileno(), stdout=DEVNULL, stderr=DEVNULL, start_new_session=True
                     )
+                self._connection = connection
             with suppress(BrokenPipeError):
                 socket.send_fds(self._connection, [b"+"], [theirs.fileno()])
-        return ours
+            return ours, self._process
 
     def close(self) -> None:
         """End the process that forks; those that it forked go on."""
+        if self._process:
+            self._close(self._process)
+
+    def _close(self, process: Popen[bytes]) -> None:
+        """End *process*, unless another one has taken its place."""
         with self._lock:
-            process, self._process = self._process, None
-            connection, self._connection = self._connection, None
-            if process and connection:
-                connection.close()
+            if process is self._process and self._connection:
+                self._connection.close()
                 process.kill()
                 process.wait()
+                self._process = self._connection = None
 
 
 def serve() -> None:
@@ -116,7 +125,11 @@ def serve() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     connection = socket.socket(fileno=os.dup(0))
     while descriptors := socket.recv_fds(connection, 1, 1)[1]:
-        if os.fork() == 0:
+        try:
+            is_forked = os.fork() == 0
+        except OSError:  # no further process can be had: whoever asked for it sees the connection end
+            is_forked = False
+        if is_forked:
             connection.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             _run(descriptors[0])

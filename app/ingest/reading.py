@@ -86,6 +86,7 @@ class FileReaderProcess(AbstractAsyncContextManager["FileReaderProcess"]):
     async def _ask(self, file: FoundFile) -> asyncio.StreamReader:
         """Send the request, starting a process if needed; return the stream of answers."""
         if self.process is None or self.process.has_ended:
+            await self._end()
             self.process = await FORK_SERVER.start(self._program, MAX_ANSWER_BYTES)
         request = {"path": str(file.path.absolute()), "source": file.source}
         self.process.requests.write(orjson.dumps(request) + b"\n")
@@ -114,16 +115,17 @@ class PagePictures:
     async def draw(self, path: Path, page: int, quote: str) -> PagePicture | None:
         """Return what ``pdf_picture.draw_page`` returns; None where it fails or takes too long."""
         async with self._drawing:
-            process = await FORK_SERVER.start(DRAW, MAX_ANSWER_BYTES)
             try:
-                process.requests.write(orjson.dumps({"path": str(path), "page": page, "quote": quote}))
-                process.requests.write_eof()
                 async with asyncio.timeout(MAX_PICTURE_SECONDS):
-                    drawn = await process.answers.read()
-            except TimeoutError:
+                    process = await FORK_SERVER.start(DRAW, MAX_ANSWER_BYTES)
+                    try:
+                        process.requests.write(orjson.dumps({"path": str(path), "page": page, "quote": quote}))
+                        process.requests.write_eof()
+                        drawn = await process.answers.read()
+                    finally:
+                        await process.end()
+            except OSError:  # a timeout is one
                 return None
-            finally:
-                await process.end()
         numbers, _, png = drawn.partition(b"\n")
         number, marks, length = map(int, numbers.split() or (0, 0, -1))
         return PagePicture(png, number, marks) if len(png) == length else None

@@ -79,13 +79,14 @@ def _has_records(text: str) -> bool:
         return False
     try:
         rows = [json.loads(line) for line in text.split("\n") if line.strip()]
+        json.dumps(rows, ensure_ascii=False).encode()  # half of a surrogate pair cannot be stored
     except (ValueError, RecursionError):
         return False
     return all(
         isinstance(row, dict)
         and len(row) > 1
         and "document_id" not in row
-        and ("question" not in row or "answer" in row)
+        and ("question" not in row or row.get("answer"))
         for row in rows
     )
 

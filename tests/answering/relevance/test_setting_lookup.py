@@ -99,6 +99,20 @@ def test_settings_are_read_as_sentences() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Build the page so:\n\n- ```npm run build```", []),
+        ("```yaml\nmatrix:\n  - [1, 2]\ntimeout: 5\n```", ["The timeout is 5."]),
+        ("```ini\n; Kiln two, ground floor\n\nhold = 20\n```", ["The hold is 20."]),
+        ("```ini\n; slow for thick clay\n; rise = 9\nrise = 80\n```", ["The rise is 80."]),
+    ],
+)
+def test_what_only_looks_like_a_part_of_it(text: str, expected: list[str]) -> None:
+    """Inline code is no block, a list no section, and a comment belongs to what stands right below it."""
+    assert sentences(chunk_of("Notes", text)) == expected
+
+
 def test_a_list_of_prose_is_no_list_of_settings() -> None:
     """In a document that people wrote, "Tuesday: closed" is read as it stands."""
     assert sentences(replace(CHUNKS[3], source="shop.md")) == []
@@ -141,7 +155,9 @@ async def test_what_no_setting_says_is_not_looked_up(question: str, reader: Onnx
     assert await look_up_setting(reader, question, CHUNKS) == []
 
 
-@pytest.mark.parametrize("unit", ["a: { ", "[ ", "x = {a", "  k:", "- ", "# ", "a.b" * 4, "--x ", '"', "{k=v,"])
+@pytest.mark.parametrize(
+    "unit", ["a: { ", "[ ", " ", "\n", "x = {a", "  k:", "- ", "# ", "a.b" * 4, "--x ", '"', "{k=v,"]
+)
 def test_any_code_is_read_in_linear_time(unit: str) -> None:
     """What is written to occupy a parser costs no more than other code of its length."""
     text = f"```\n{unit * (60_000 // len(unit))}\n```"

@@ -135,8 +135,9 @@ async def test_the_process_that_forks_is_replaced(tmp_path: Path) -> None:
         forks = psutil.Process(reader.process.pid).parent()
         assert forks is not None
         forks.kill()
-    async with FileReaderProcess() as reader:
-        assert isinstance(await read(reader, path), SplitDocument)
+    async with FileReaderProcess() as reader, FileReaderProcess() as other:
+        results = await asyncio.gather(read(reader, path), read(other, path))
+    assert all(isinstance(result, SplitDocument) for result in results)
 
 
 async def test_the_reader_ends_with_its_user(tmp_path: Path) -> None:

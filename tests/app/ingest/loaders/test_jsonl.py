@@ -99,6 +99,8 @@ def test_questions_with_more_to_them_are_no_records(tmp_path: Path) -> None:
     """Questions for an evaluation are named, whatever stands beside them; with their answers they are read."""
     path = rows(tmp_path / "q.jsonl", {"question": "Why?", "expected_sources": ["a.md"]})
     assert skipped(path).reason.startswith("no row is a document")
+    half = rows(tmp_path / "half.jsonl", '{"call": "\\ud83d", "minutes": 4}', {"call": "C-8", "minutes": 5})
+    assert skipped(half).reason.startswith("no row is a document")
     faq = [{"question": "When is tea?", "answer": "At four."}, {"question": "Where?", "answer": "In the shed."}]
     lines = "| question | answer |\n| When is tea? | At four. |\n| Where? | In the shed. |"
     assert texts(load_one(rows(tmp_path / "faq.jsonl", *faq))) == [lines]
