@@ -22,7 +22,7 @@ MAX_CHARS, MAX_VALUES = 500_000, 100_000
 _TOP = "settings"
 _EXPORT = re.compile(r"^export +(?=\w+=)", re.MULTILINE)
 _CONTINUED = re.compile(r"\\\n[ \t]*")
-_COMMENT = re.compile(r"^\s*[#;!]|\s#\s", re.MULTILINE)
+_COMMENT = re.compile(r"^[^\S\n]*[#;!]|\s#\s", re.MULTILINE)
 _COMMENT_LINE = re.compile(r"\s*[#;!]+\s*(?P<words>[\w\"'(].*)")
 """A line of comment, but for one that draws a rule: "# --- database ---"."""
 _SETTING_LINE = re.compile(r"""\s*(?:export +)?["']?(?P<name>[\w.-]+)["']?[ \t]*[:=](?P<rest>.*)""")

@@ -43,16 +43,20 @@ def _value(element: Any) -> Any:
     """
     children = [child for child in element if local(child)]
     text = " ".join("".join(map(str, element.itertext(etree.Element))).split()) if _has_text(element) else ""
-    found: dict[str, list[Any]] = {etree.QName(name).localname: [value] for name, value in element.attrib.items()}
+    found: dict[str, list[Any]] = {}
+    for name, value in element.attrib.items():
+        found.setdefault(etree.QName(name).localname, []).append(value)
     if not text:
         for child in children:
             found.setdefault(local(child), []).append(_value(child))
     if not found:
         return text
+    if text:
+        found.setdefault(TEXT, []).append(text)
     members = {name: values if len(values) > 1 else values[0] for name, values in found.items()}
     if not element.attrib and len(found) == 1 and len(children) > 1:
         return next(iter(found.values()))  # a list of records or texts of one name
-    return members | ({TEXT: text} if text else {})
+    return members
 
 
 def _has_text(element: Any) -> bool:

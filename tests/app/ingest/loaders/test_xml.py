@@ -41,6 +41,7 @@ def test_records_are_a_table(tmp_path: Path) -> None:
         ("<note><to>Ann</to><text>Bring <b>both</b> keys.</text></note>", ["- to: Ann\n- text: Bring both keys."]),
         ("<rota><shift day='Mon'><who>Bo</who></shift></rota>", ["- day: Mon\n- who: Bo"]),
         ("<html xmlns='http://www.w3.org/1999/xhtml'><body><p>Closed.</p></body></html>", ["Closed."]),
+        ("<rates><rate value='3' unit='eur'>three</rate></rates>", ["- value: 3, three\n- unit: eur"]),
         ("<a>Open.<!-- till June --> Free.</a>", ["- Open. Free."]),
     ],
 )
