@@ -96,7 +96,8 @@ async def _read(reader: PassageReader, question: str, lines: Sequence[Line]) -> 
 def _may_answer(question: str, line: Line, groups: Sequence[frozenset[str]]) -> bool:
     """Whether *line* shares a word with *question*, has its numbers, and is about nothing else.
 
-    It has the words of each of *groups*; what stands right before a word of its name, "freezer door", stands near it.
+    It has the words of each of *groups*. Where the question has a word right before one of its name, "freezer door",
+    that word stands in its chunk.
     """
     chunk, cell = line.chunk, line.cell
     said = f"{chunk.headings} {chunk.source} {cell.sentence}"

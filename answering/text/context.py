@@ -132,8 +132,11 @@ def texts_to_read(chunk: Chunk) -> tuple[str, ...]:
     ("Excel II: Fee 290 euros.").
     """
     about = chunk.about or (About.UNKNOWN,) * len(chunk.spans)
-    prose = [as_prose if one is About.LOOKED_UP else row_with_column_names for one in about]
-    texts = [f"{label_of(chunk, n)}{prose[n](chunk, n)}" for n in range(len(chunk.spans))]
+    sentences = [
+        as_prose(chunk, n) if kind is About.LOOKED_UP else row_with_column_names(chunk, n)
+        for n, kind in enumerate(about)
+    ]
+    texts = [f"{label_of(chunk, n)}{sentence}" for n, sentence in enumerate(sentences)]
     return tuple(" ".join([*_as_labels(chunk, labels_above(chunk, n)), text]) for n, text in enumerate(texts))
 
 

@@ -57,7 +57,8 @@ def settings_of(chunk: Chunk, n: int) -> list[Setting]:
         return []
     begin, stop = next(span for span in code_spans(chunk.text) if span[0] <= start and end <= span[1])
     begin = chunk.text.index("\n", begin)
-    return [setting for setting in _in_code(chunk.text, begin, stop) if start <= setting.start and setting.end <= end]
+    settings = _in_code(chunk.text, begin, stop)
+    return [setting for setting in settings if start <= setting.start and setting.end <= end]
 
 
 def as_prose(chunk: Chunk, n: int) -> str:

@@ -1,6 +1,6 @@
-"""Start Python programs in processes forked from one that has imported what they need: 10 ms instead of half a second.
+"""Start Python programs in processes forked from one that has imported what they need.
 
-That one is started with the first program, and ends with this process.
+That server process is started with the first program, and ends with this process.
 """
 
 import asyncio
@@ -119,7 +119,10 @@ class ForkServer:
 
 
 def serve() -> None:
-    """Fork for each socket that standard input brings, until that ends; the main program of the process that forks."""
+    """Fork for each socket that standard input brings, until it ends.
+
+    This is the main program of the server process.
+    """
     for module in PRELOADED:
         importlib.import_module(module)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -127,7 +130,7 @@ def serve() -> None:
     while descriptors := socket.recv_fds(connection, 1, 1)[1]:
         try:
             is_forked = os.fork() == 0
-        except OSError:  # no further process can be had: whoever asked for it sees the connection end
+        except OSError:  # no further process can be had: the caller sees its connection end
             is_forked = False
         if is_forked:
             connection.close()

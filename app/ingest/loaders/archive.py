@@ -57,7 +57,7 @@ def unpacked(data: bytes, what: str) -> Iterator[ZipFile]:
 
 
 def parse_xml(data: bytes) -> Any:
-    """Parse a small part of an archive. No entity is resolved and nothing is fetched."""
+    """Parse a file, or a small part of an archive. No entity is resolved and nothing is fetched."""
     return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
 
 

@@ -1,4 +1,4 @@
-"""Load settings: YAML, TOML, INI, Java properties and environment files, as lists below the names that lead to them."""
+"""Load settings as lists below the names that lead to them: YAML, TOML, INI, Java properties, environment files."""
 
 import re
 from collections.abc import Iterator

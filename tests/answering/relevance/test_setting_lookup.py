@@ -159,6 +159,7 @@ async def test_what_no_setting_says_is_not_looked_up(question: str, reader: Onnx
     "unit", ["a: { ", "[ ", " ", "\n", "x = {a", "  k:", "- ", "# ", "a.b" * 4, "--x ", '"', "{k=v,"]
 )
 def test_any_code_is_read_in_linear_time(unit: str) -> None:
-    """What is written to occupy a parser costs no more than other code of its length."""
+    """What is written to occupy a parser is read within the time limit of a test, and nothing outside the code."""
     text = f"```\n{unit * (60_000 // len(unit))}\n```"
-    settings_of(Chunk("c", "c", "c", text, spans=((4, len(text) - 4),)), 0)
+    found = settings_of(Chunk("c", "c", "c", text, spans=((4, len(text) - 4),)), 0)
+    assert all(4 <= setting.start < setting.end <= len(text) - 4 for setting in found)
