@@ -49,8 +49,9 @@ def find_files(root: Path) -> Iterator[FoundFile | SkippedFile]:
     """Yield the files below ``root`` in a stable order, and those left out.
 
     A folder is searched in depth. Ignored: hidden files and folders but for ``.env.example``, and files whose suffix no
-    loader reads. Named and left out: symbolic links that lead out of the root, folders that cannot be listed, a root that
-    no loader reads. Raises ``InvalidInput`` for a path that does not exist or cannot be looked at, before anything is yielded.
+    loader reads. Named and left out: symbolic links that lead out of the root, folders that cannot be listed, a root
+    that no loader reads. Raises ``InvalidInput`` for a path that does not exist or cannot be looked at, before anything
+    is yielded.
     """
     try:
         root.stat()
